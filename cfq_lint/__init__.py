@@ -1,0 +1,1 @@
+"""cfq-lint: reads wrangler files and says what is wrong with their queues."""

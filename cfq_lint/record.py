@@ -1,0 +1,66 @@
+"""Frozen, slotted values: what `@dataclass(frozen=True, slots=True)` gives, without its import.
+
+`import dataclasses` pulls in `inspect`, `ast` and `dis`, and costs a cold run of the linter about as much as everything else
+that it does. A type checker sees an ordinary frozen dataclass here.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, TypeVar, dataclass_transform
+
+    T = TypeVar("T")
+else:
+
+    def dataclass_transform(**_options):
+        """Stand in for `typing.dataclass_transform`, which only type checkers read."""
+        return lambda decorated: decorated
+
+
+def _refuse_to_change(self: object, name: str, *_value: object) -> None:
+    message = f"{type(self).__name__} is frozen: {name!r} cannot be changed; make a new one with replace()"
+    raise AttributeError(message)
+
+
+@dataclass_transform(frozen_default=True)
+def record(cls: type[T]) -> type[T]:
+    """Make a frozen, slotted value class of an annotated class: positional or keyword arguments, equality, hash, repr, pickling.
+
+    Defaults are the class attributes; they are shared by all values, so they must be immutable.
+    """
+    fields = tuple(cls.__annotations__)
+    defaults = {name: cls.__dict__[name] for name in fields if name in cls.__dict__}
+    arguments = "".join(f", {name}=defaults[{name!r}]" if name in defaults else f", {name}" for name in fields)
+    body = "\n".join(f"    fill(self, {name!r}, {name})" for name in fields)
+    made: dict[str, Any] = {"defaults": defaults, "fill": object.__setattr__}
+    exec(f"def __init__(self{arguments}):\n{body}", made)  # noqa: S102 - source made of the class's own field names only
+
+    def values(self: object) -> tuple[object, ...]:
+        return tuple(getattr(self, name) for name in fields)
+
+    def equal(self: object, other: object) -> bool:
+        return values(self) == values(other) if type(other) is type(self) else NotImplemented
+
+    def show(self: object) -> str:
+        return f"{cls.__name__}({', '.join(f'{n}={v!r}' for n, v in zip(fields, values(self), strict=True))})"
+
+    kept = {k: v for k, v in cls.__dict__.items() if k not in fields and k not in {"__dict__", "__weakref__"}}
+    kept |= {
+        "__slots__": fields,
+        "__match_args__": fields,
+        "__init__": made["__init__"],
+        "__eq__": equal,
+        "__hash__": lambda self: hash(values(self)),
+        "__repr__": show,
+        "__setattr__": _refuse_to_change,
+        "__delattr__": _refuse_to_change,
+        "__reduce__": lambda self: (type(self), values(self)),
+    }
+    return type(cls)(cls.__name__, cls.__bases__, kept)
+
+
+def replace(value: T, **changes: object) -> T:
+    """A copy of a record with some fields changed. Raises TypeError for a field that it does not have."""
+    fields: tuple[str, ...] = type(value).__slots__  # type: ignore[attr-defined]
+    return type(value)(**({name: getattr(value, name) for name in fields} | changes))

@@ -1,0 +1,1 @@
+"""Cloudflare Queues on a clock that a test can move."""
