@@ -50,10 +50,17 @@ class Node:
 
     def plain(self) -> Any:
         """The value without spans: dict, list, str, int, float, bool or None. Of repeated keys the last one wins."""
+        # Loops, not comprehensions: a comprehension is a second frame, and a deep tree has DEPTH_MAX of them.
         if self.kind == OBJECT:
-            return {member.key: member.node.plain() for member in self.value}
+            members = {}
+            for member in self.value:
+                members[member.key] = member.node.plain()
+            return members
         if self.kind == ARRAY:
-            return [item.plain() for item in self.value]
+            items = []
+            for item in self.value:
+                items.append(item.plain())  # noqa: PERF401
+            return items
         return self.value
 
 
@@ -104,5 +111,5 @@ class Tree:
 
 FAULTS_MAX = 100
 """A broken file is told about at most this many faults; more help nobody."""
-DEPTH_MAX = 1_000
+DEPTH_MAX = 400
 """Containers within containers; what is nested deeper is a fault, so that no later walk over the tree can overflow the stack."""
