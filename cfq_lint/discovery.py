@@ -21,31 +21,27 @@ FOLDERS_SKIPPED = frozenset({"node_modules", "__pycache__", "venv"})
 
 
 
-def find(paths: Iterable[str], exclude: Iterable[str] = ()) -> tuple[list[str], list[str]]:
+def find(paths: Iterable[str], exclude: Iterable[tuple[str, list[str]]] = ()) -> tuple[list[str], list[str]]:
     """The files to read, sorted and each once, and one line for every path that is neither file nor folder.
 
-    `exclude` holds globs as in `.gitignore`, relative to the working directory; they hold for named files too.
+    `exclude` holds folders, each with globs as in `.gitignore` relative to it; they hold for named files too.
     """
-    excluded = _patterns([*exclude], ".") if exclude else None
-    found: dict[str, str] = {}
+    excluded = tuple(_patterns(globs, folder) for folder, globs in exclude if globs)
+    found = set()
     problems = []
     for path in paths:
         if os.path.isdir(path):  # noqa: PTH112 - pathlib costs a cold start more than it serves
-            for file in _walk(path):
-                found.setdefault(os.path.normpath(file), file)
-        elif os.path.exists(path):  # noqa: PTH110
-            found.setdefault(os.path.normpath(path), path)
-        else:
+            found.update(os.path.normpath(file) for file in _walk(path, excluded))
+        elif not os.path.exists(path):  # noqa: PTH110
             problems.append(f"{path}: no such file or folder")
-    files = [os.path.normpath(file) for file in found.values()]
-    if excluded is not None:
-        files = [file for file in files if not excluded(os.path.relpath(file), False)]
-    return sorted(files), problems
+        elif not any(matches(path, False) for matches in excluded):
+            found.add(os.path.normpath(path))
+    return sorted(found), problems
 
 
-def _walk(top: str) -> Iterable[str]:
+def _walk(top: str, excluded: tuple[Callable[[str, bool], bool], ...]) -> Iterable[str]:
     matches = re.compile(FILE_PATTERN).search
-    waiting: list[tuple[str, tuple[Callable[[str, bool], bool], ...]]] = [(top, ())]
+    waiting = [(top, excluded + _gitignores_above(top))]
     while waiting:
         folder, ignores = waiting.pop()
         try:
@@ -54,8 +50,7 @@ def _walk(top: str) -> Iterable[str]:
         except OSError:
             continue  # it vanished, or may not be listed; there is nothing in it for us
         if any(entry.name == ".gitignore" for entry in listed):
-            own = _gitignore(folder)
-            ignores = (*ignores, own) if own is not None else ignores
+            ignores = (*ignores, *_gitignore(folder))
         for entry in listed:
             if entry.is_dir(follow_symlinks=False):
                 hidden = entry.name.startswith(".") or entry.name in FOLDERS_SKIPPED
@@ -65,13 +60,24 @@ def _walk(top: str) -> Iterable[str]:
                 yield entry.path
 
 
-def _gitignore(folder: str) -> Callable[[str, bool], bool] | None:
+def _gitignores_above(folder: str) -> tuple[Callable[[str, bool], bool], ...]:
+    """What `.gitignore` files of the folders above say, up to the top of the repository; nothing outside of one."""
+    ignores: tuple[Callable[[str, bool], bool], ...] = ()
+    for above in _upwards(os.path.abspath(folder)):  # noqa: PTH100
+        if above != os.path.abspath(folder):  # noqa: PTH100
+            ignores += _gitignore(above)
+        if os.path.exists(os.path.join(above, ".git")):  # noqa: PTH110, PTH118
+            return ignores
+    return ()
+
+
+def _gitignore(folder: str) -> tuple[Callable[[str, bool], bool], ...]:
+    """What the `.gitignore` of a folder says: one matcher, or none where there is no such file."""
     try:
         with open(os.path.join(folder, ".gitignore"), encoding="utf-8", errors="replace") as file:  # noqa: PTH118, PTH123
-            lines = file.read().splitlines()
+            return (_patterns(file.read().splitlines(), folder),)
     except OSError:
-        return None
-    return _patterns(lines, folder)
+        return ()
 
 
 def _patterns(lines: list[str], folder: str) -> Callable[[str, bool], bool]:

@@ -40,16 +40,16 @@ def remove(container: Node, field: Field) -> tuple[Edit, ...]:
     """Remove a setting of an object, with its comma or its line."""
     document, member = field.document, field.member
     if document.syntax == TOML and not _is_inline(document, container):
-        return (_cut(document, member.start, member.node.end),)
+        return (cut(document, member.start, member.node.end),)
     text = document.text
     comma = _comma_behind(document, member.node.end, container.end)
     if comma is not None:
         between = text[member.node.end : comma]
         if between.strip() == "":
-            return (_cut(document, member.start, comma + 1),)
-        return (_cut(document, member.start, member.node.end), Edit(document.place(comma, comma + 1), ""))
+            return (cut(document, member.start, comma + 1),)
+        return (cut(document, member.start, member.node.end), Edit(document.place(comma, comma + 1), ""))
     before = _comma_before(document, container, member)
-    own = _cut(document, member.start, member.node.end)
+    own = cut(document, member.start, member.node.end)
     if before is None:
         return (own,)
     if text[before + 1 : own.place.start].strip() == "" and "\n" not in text[before:member.start]:
@@ -89,7 +89,7 @@ def _end_of_line(text: str, position: int) -> int:
     return match.start()
 
 
-def _cut(document: Document, start: int, end: int) -> Edit:
+def cut(document: Document, start: int, end: int) -> Edit:
     """Remove a range; with its whole line if nothing else stands there, else with the blanks behind it."""
     text = document.text
     indent = _indent(text, start)

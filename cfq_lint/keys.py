@@ -68,6 +68,16 @@ PRODUCER_KEYS: dict[str, Key] = {
 
 QUEUES_KEYS = ("producers", "consumers")
 
+
+def is_queue_name(name: str) -> bool:
+    """Whether Cloudflare accepts a name for a queue (API code 11003 where it does not)."""
+    if not 1 <= len(name) <= limits.QUEUE_NAME_LENGTH_MAX or name[0] == "-" or name[-1] == "-":
+        return False
+    return name.isascii() and all(character in _NAME_CHARACTERS for character in name)
+
+
+_NAME_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-")
+
 ELSEWHERE: dict[str, str] = {
     "jurisdiction": "wrangler queues create {queue} --jurisdiction eu",
     "message_retention_period": "wrangler queues update {queue} --message-retention-period-secs {value}",

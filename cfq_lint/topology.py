@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from cfq_lint.edits import add_after
 from cfq_lint.finding import Fix
+from cfq_lint.keys import is_queue_name
 from cfq_lint.record import record
 from cfq_lint.text import Place
 from cfq_lint.wrangler import Consumer, Environment, Producer, Worker
@@ -72,8 +73,8 @@ def _consumer(environment: Environment, consumer: Consumer) -> ConsumerLink:
     means_dead_letters = consumer.means("dead_letter_queue")
     retries = consumer.field("max_retries")
     fix = None
-    if not means_dead_letters:
-        name = f"{consumer.queue_name}-dlq"
+    name = f"{consumer.queue_name}-dlq"
+    if not means_dead_letters and is_queue_name(name):
         fix = Fix(f"add dead_letter_queue {name!r}", (add_after(consumer, queue, "dead_letter_queue", f'"{name}"'),), safe=False)
     return ConsumerLink(
         queue=consumer.queue_name,

@@ -127,17 +127,20 @@ def fields_of(document: Document, node: Node | None) -> dict[str, Field]:
 class Entry:
     """One element of `producers` or `consumers` that is an object.
 
-    `path` is how wrangler names it, e.g. `env.staging.queues.consumers[0]`.
+    `path` is how wrangler names it, e.g. `env.staging.queues.consumers[0]`; `environment` is the environment's name, None for the top
+    level; `script` the name of the Worker that it belongs to.
     """
 
-    __slots__ = ("document", "environment", "fields", "node", "path")
+    # No reference back to the environment: trees without cycles are freed at once, and a long run needs no garbage collector.
+    __slots__ = ("document", "environment", "fields", "node", "path", "script")
     keys: dict[str, Key] = {}
 
-    def __init__(self, document: Document, environment: Environment, node: Node, path: str) -> None:
+    def __init__(self, document: Document, node: Node, path: str, environment: str | None, script: str) -> None:
         self.document = document
-        self.environment = environment
         self.node = node
         self.path = path
+        self.environment = environment
+        self.script = script
         self.fields = fields_of(document, node)
 
     @property
@@ -216,16 +219,17 @@ class Producer(Entry):
 class Environment:
     """The top level (`name` None), one of `env.*`, or `previews` (`is_previews`): what wrangler deploys as one Worker.
 
-    `field` is the key under which it stands, None for the top level. `label` is the prefix of its paths, "" or e.g. `env.staging`.
+    `field` is the key under which it stands, None for the top level; `top` holds the fields of the top level. `label` is the prefix of
+    its paths, "" or e.g. `env.staging`.
     """
 
-    __slots__ = ("_consumers", "_producers", "field", "fields", "is_previews", "label", "name", "worker")
+    __slots__ = ("_consumers", "_producers", "field", "fields", "is_previews", "label", "name", "top")
 
-    def __init__(self, worker: Worker, name: str | None, field: Field | None, fields: dict[str, Field], label: str) -> None:
-        self.worker = worker
+    def __init__(self, name: str | None, field: Field | None, fields: dict[str, Field], top: dict[str, Field], label: str) -> None:
         self.name = name
         self.field = field
         self.fields = fields
+        self.top = top
         self.label = label
         self.is_previews = label == "previews"
         self._producers: list[Producer] | None = None
@@ -265,18 +269,18 @@ class Environment:
         """Producers and consumers."""
         return [*self.producers, *self.consumers]
 
-    def _entries(self, key: str) -> Iterator[tuple[Document, Environment, Node, str]]:
+    def _entries(self, key: str) -> Iterator[tuple[Document, Node, str, str | None, str]]:
         listed = self.list_field(key)
         if listed is None:
             return
         prefix = f"{self.label}." if self.label else ""
         for index, node in enumerate(listed.items):
             if node.kind == OBJECT:
-                yield listed.document, self, node, f"{prefix}queues.{key}[{index}]"
+                yield listed.document, node, f"{prefix}queues.{key}[{index}]", self.name, self.script
 
     def inherited(self, key: str) -> Field | None:
         """A field of this environment, or else of the top level: for keys that wrangler lets environments inherit."""
-        return self.fields.get(key) or self.worker.top.fields.get(key)
+        return self.fields.get(key) or self.top.get(key)
 
     @property
     def script(self) -> str:
@@ -284,7 +288,7 @@ class Environment:
         own = self.fields.get("name")
         if own is not None and own.text:
             return own.text
-        top = self.worker.top.fields.get("name")
+        top = self.top.get("name")
         base = top.text or "" if top is not None else ""
         return f"{base}-{self.name}" if self.name and base else base
 
@@ -302,10 +306,10 @@ class Worker:
         self.document = document
         self.selected = selected
         self.fields = fields_of(document, document.tree.root)
-        self.top = Environment(self, None, None, self.fields, "")
+        self.top = Environment(None, None, self.fields, self.fields, "")
         named = self.fields.get("env")
         environments = [
-            Environment(self, name, field, field.fields, f"env.{name}")
+            Environment(name, field, field.fields, self.fields, f"env.{name}")
             for name, field in (named.fields if named is not None else {}).items()
             if field.kind == OBJECT
         ]
@@ -315,7 +319,7 @@ class Worker:
         if selected is not None:
             self.environments = [each for each in environments if each.name == selected] or [self.top]
         elif previews is not None:
-            self.environments.append(Environment(self, None, previews, previews.fields, "previews"))
+            self.environments.append(Environment(None, previews, previews.fields, self.fields, "previews"))
 
     @property
     def lacks_selected(self) -> bool:
