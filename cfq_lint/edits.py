@@ -12,7 +12,6 @@ from cfq_lint.finding import Edit
 from cfq_lint.syntax import Member, Node
 from cfq_lint.wrangler import Entry, Field
 
-_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 _BLANKS = " \t"
 
 
@@ -25,7 +24,7 @@ def rename_key(field: Field, name: str) -> Edit:
     """Write another key, quoted as the old one was."""
     written = field.document.text[field.member.start : field.member.end]
     quote = written[0] if written[0] in "\"'" else ""
-    if not quote and field.document.syntax == TOML and not _BARE_KEY.fullmatch(name):
+    if not quote and field.document.syntax == TOML and not re.fullmatch(r"[A-Za-z0-9_-]+", name):
         quote = '"'
     return Edit(field.key_place, f"{quote}{name}{quote}")
 

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from cfq_lint.facts import Facts
 from cfq_lint.finding import Finding, Severity, sort_key
-from cfq_lint.ignores import Ignore, ignores_of
 from cfq_lint.record import record
-from cfq_lint.rule import Rule
-from cfq_lint.rules import BY_KEY, RULES
+from cfq_lint.rules import BY_KEY, MODULES, OFF, code_of, load, name_of
+from cfq_lint.signs import signs_of
 from cfq_lint.text import Place
 from cfq_lint.topology import Links, Topology, links_of
 from cfq_lint.wrangler import Worker
@@ -21,11 +20,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from cfq_lint.document import Document
+    from cfq_lint.ignores import Ignore
+    from cfq_lint.rule import Rule
 
 CRASH_CODE = "CFQ000"
 CRASH_NAME = "internal-error"
-_SYNTAX = "CFQ0"
-_UNUSED = "CFQ009"
+IGNORE_MARK = "cfq-lint:"
+_SYNTAX = "cfq0"
+_UNUSED = BY_KEY["unused-ignore"]
 
 
 class UnknownRule(Exception):  # noqa: N818 - it names what the user wrote
@@ -41,6 +43,7 @@ class FileResult:
     links: Links
     ignores: tuple[Ignore, ...]
     whole: bool
+    signs: frozenset[str]
 
 
 @record
@@ -63,27 +66,28 @@ class Report:
         return sum(finding.severity == severity for finding in self.findings)
 
 
-def choose(select: Iterable[str] | None = None, ignore: Iterable[str] = ()) -> tuple[Rule, ...]:
-    """The rules of a run: those selected (None: all that are on by default) without those ignored.
+def choose(select: Iterable[str] | None = None, ignore: Iterable[str] = ()) -> tuple[str, ...]:
+    """The modules of a run's rules: those selected (None: all that are on by default) without those ignored.
 
     A rule is given by its name, its code, the start of its code (`CFQ2`) or `all`. Raises UnknownRule.
     """
-    dropped = {rule.code for key in ignore for rule in _matching(key)}
+    dropped = {module for key in ignore for module in matching(key)}
     if select is None:
-        chosen = {rule.code for rule in RULES if rule.default}
+        chosen = {module for module in MODULES if module not in OFF}
     else:
-        chosen = {rule.code for key in select for rule in _matching(key)}
-    return tuple(rule for rule in RULES if rule.code in chosen and rule.code not in dropped)
+        chosen = {module for key in select for module in matching(key)}
+    return tuple(module for module in MODULES if module in chosen and module not in dropped)
 
 
-def _matching(key: str) -> list[Rule]:
+def matching(key: str) -> list[str]:
+    """The modules of the rules that a name, a code, the start of a code or `all` means. Raises UnknownRule where it means none."""
     if key.lower() == "all":
-        return list(RULES)
-    rule = BY_KEY.get(key) or BY_KEY.get(key.upper()) or BY_KEY.get(key.lower())
-    if rule is not None:
-        return [rule]
+        return [*MODULES]
+    module = BY_KEY.get(key) or BY_KEY.get(key.upper()) or BY_KEY.get(key.lower())
+    if module is not None:
+        return [module]
     if key.upper().startswith("CFQ"):
-        family = [rule for rule in RULES if rule.code.startswith(key.upper())]
+        family = [module for module in MODULES if module.startswith(key.lower())]
         if family:
             return family
     from difflib import get_close_matches  # noqa: PLC0415 - only a typo needs it
@@ -92,24 +96,32 @@ def _matching(key: str) -> list[Rule]:
     raise UnknownRule(f"no rule {key!r}" + (f"; did you mean {near[0]!r}?" if near else "; `cfq-lint rules` lists them"))
 
 
-def judge(document: Document, rules: Iterable[Rule], facts: Facts, environment: str | None = None) -> FileResult:
-    """Run the rules about single files on one document."""
+def judge(document: Document, rules: Iterable[str], facts: Facts, environment: str | None = None) -> FileResult:
+    """Run the rules about single files on one document; `rules` are their modules."""
     worker = Worker(document, environment)
     whole = document.whole
+    signs = signs_of(worker)
     findings: list[Finding] = []
-    for rule in rules:
-        if rule.check is not None and (whole or rule.code.startswith(_SYNTAX)):
-            try:
-                findings += rule.check(worker, facts)
-            except Exception as error:  # noqa: BLE001 - whatever a rule does, the run goes on and says so
-                findings.append(_crash(rule, error, document.top))
+    for module in rules:
+        if MODULES[module] in signs and (whole or module.startswith(_SYNTAX)):
+            rule = load(module)
+            if rule.check is not None:
+                try:
+                    findings += rule.check(worker, facts)
+                except Exception as error:  # noqa: BLE001 - whatever a rule does, the run goes on and says so
+                    findings.append(_crash(rule, error, document.top))
     links = links_of(worker) if whole else Links()
-    return FileResult(document.path, tuple(findings), links, ignores_of(document), whole)
+    ignores: tuple[Ignore, ...] = ()
+    if IGNORE_MARK in document.text:
+        from cfq_lint.ignores import ignores_of  # noqa: PLC0415 - most files have none
+
+        ignores = ignores_of(document)
+    return FileResult(document.path, tuple(findings), links, ignores, whole, frozenset(signs))
 
 
 def conclude(
     results: Iterable[FileResult],
-    rules: Iterable[Rule],
+    rules: Iterable[str],
     facts: Facts,
     *,
     problems: Iterable[str] = (),
@@ -120,8 +132,10 @@ def conclude(
     rules = tuple(rules)
     topology = Topology(result.links for result in ordered)
     found = [finding for result in ordered for finding in result.findings]
-    for rule in rules:
-        if rule.check_project is not None:
+    signs = {sign for result in ordered if result.whole for sign in result.signs}
+    for module in rules:
+        rule = load(module) if MODULES[module] in signs else None
+        if rule is not None and rule.check_project is not None:
             try:
                 found += rule.check_project(topology, facts)
             except Exception as error:  # noqa: BLE001 - as in judge()
@@ -140,7 +154,7 @@ def conclude(
 
 
 def _apply_ignores(
-    results: list[FileResult], findings: list[Finding], rules: tuple[Rule, ...], *, whole_run: bool
+    results: list[FileResult], findings: list[Finding], rules: tuple[str, ...], *, whole_run: bool
 ) -> tuple[list[Finding], list[Finding]]:
     """The findings that stay, unused ignores added, and those that an ignore accepts."""
     with_ignores = {result.path: result for result in results if result.ignores}
@@ -155,8 +169,8 @@ def _apply_ignores(
             used.setdefault(ignore, set()).update({finding.name, finding.code})
         (suppressed if covering else kept).append(finding)
     # A rule that did not run cannot tell whether its ignore is of use: not selected, another environment, a file that does not parse.
-    if whole_run and any(rule.code == _UNUSED for rule in rules):
-        ran = {key for rule in rules for key in (rule.code, rule.name)}
+    if whole_run and _UNUSED in rules:
+        ran = {key for module in rules for key in (code_of(module), name_of(module))}
         for result in with_ignores.values():
             if result.whole:
                 kept += _unused(result, used, ran)
@@ -165,7 +179,7 @@ def _apply_ignores(
 
 
 def _unused(result: FileResult, used: dict[Ignore, set[str]], ran: set[str]) -> Iterable[Finding]:
-    rule = BY_KEY[_UNUSED]
+    rule = load(_UNUSED)
     for ignore in result.ignores:
         silent = {name for name in ignore.names if name in BY_KEY and name not in ran}
         said = ignore.unused(used.get(ignore, set()) | silent, set(BY_KEY))

@@ -15,7 +15,6 @@ from cfq_lint.record import record
 from cfq_lint.syntax.node import ARRAY, OBJECT, Node
 from cfq_lint.text import Place
 
-MARK = "cfq-lint:"
 _DIRECTIVE = r"cfq-lint:\s*ignore(?P<file>-file)?\b\s*(?:\[(?P<names>[^\]]*)\])?"
 
 
@@ -65,8 +64,6 @@ class Ignore:
 
 def ignores_of(document: Document) -> tuple[Ignore, ...]:
     """All ignore comments of a document, in order."""
-    if MARK not in document.text:
-        return ()
     found = []
     for start, end in document.comments():
         match = re.compile(_DIRECTIVE).search(document.text, start, end)

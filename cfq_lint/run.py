@@ -13,7 +13,6 @@ from cfq_lint.document import Document, Unreadable, read
 from cfq_lint.engine import FileResult, Report, choose, conclude, judge
 from cfq_lint.facts import Facts
 from cfq_lint.record import record
-from cfq_lint.rule import Rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,9 +28,9 @@ _SETTINGS_FILES = (("cfq-lint.toml", ()), ("pyproject.toml", ("tool", "cfq-lint"
 
 @record
 class Plan:
-    """What a run looks at: rules, facts, the environment (None: all), and whether redirects are followed."""
+    """What a run looks at: the modules of its rules, facts, the environment (None: all), and whether redirects are followed."""
 
-    rules: tuple[Rule, ...]
+    rules: tuple[str, ...]
     facts: Facts
     environment: str | None = None
     follow_redirect: bool = False

@@ -26,8 +26,6 @@ _LITERAL = r"(?:-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?+(?:[eE][+-]?[0-9]++)?+|true|f
 _member = re.compile(rf"{_TRIVIA}({_STRING}){_TRIVIA}:{_TRIVIA}(?:(?:({_STRING})|({_LITERAL})){_TRIVIA}([,}}])?+|([\[{{]))").match
 _element = re.compile(rf"{_TRIVIA}(?:(?:({_STRING})|({_LITERAL})){_TRIVIA}([,\]])?+|([\[{{]))").match
 _trivia = re.compile(_TRIVIA).match
-_string = re.compile(_STRING).match
-_scalar = re.compile(_LITERAL).match
 
 # What the slow path sees: a string as JSON5 has it, a string that its line never closes, a word, or any one character.
 _TOKEN = (
@@ -275,7 +273,7 @@ class _Reader:
         return position
 
     def _key(self, start: int) -> tuple[str, int]:
-        plain = _string(self.text, start)
+        plain = re.compile(_STRING).match(self.text, start)
         if plain is not None:
             return _unquote(plain.group()), plain.end()
         token, end = self._token(start)
@@ -294,10 +292,10 @@ class _Reader:
         """A scalar, or a container that is now open."""
         if self.text[start] in "{[":
             return self._open(start), start + 1
-        plain = _string(self.text, start)
+        plain = re.compile(_STRING).match(self.text, start)
         if plain is not None:
             return Node(STRING, start, plain.end(), _unquote(plain.group())), plain.end()
-        plain = _scalar(self.text, start)
+        plain = re.compile(_LITERAL).match(self.text, start)
         if plain is not None:
             return _literal(plain.group(), start, plain.end()), plain.end()
         token, end = self._token(start)
