@@ -9,8 +9,11 @@ import re
 
 from cfq_lint.document import TOML, Document
 from cfq_lint.finding import Edit
-from cfq_lint.syntax import Member, Node
-from cfq_lint.wrangler import Entry, Field
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from cfq_lint.syntax import Member, Node
+    from cfq_lint.wrangler import Entry, Field
 
 _BLANKS = " \t"
 
@@ -51,7 +54,7 @@ def remove(container: Node, field: Field) -> tuple[Edit, ...]:
     own = cut(document, member.start, member.node.end)
     if before is None:
         return (own,)
-    if text[before + 1 : own.place.start].strip() == "" and "\n" not in text[before:member.start]:
+    if text[before + 1 : own.place.start].strip() == "" and "\n" not in text[before : member.start]:
         return (Edit(document.place(before, own.place.end), ""),)
     return (Edit(document.place(before, before + 1), ""), own)
 

@@ -1,12 +1,11 @@
 """From documents to a report: every rule on every file, then the rules about the whole run. No input, no output.
 
-A file is judged alone first, so that its tree can be forgotten; what the rules about the run need of it are its links. A rule that
-fails makes a finding about the linter and never ends the run.
+A file is judged alone first, so that its tree can be forgotten; what the rules about the run need of it are its links. A rule
+that fails makes a finding about the linter and never ends the run.
 """
 
 from __future__ import annotations
 
-from cfq_lint.facts import Facts
 from cfq_lint.finding import Finding, Severity, sort_key
 from cfq_lint.record import record
 from cfq_lint.rules import BY_KEY, MODULES, OFF, code_of, load, name_of
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from cfq_lint.document import Document
+    from cfq_lint.facts import Facts
     from cfq_lint.ignores import Ignore
     from cfq_lint.rule import Rule
 
@@ -50,8 +50,9 @@ class FileResult:
 class Report:
     """All findings of a run, sorted by file and position.
 
-    `files` are the paths that were read, `suppressed` the findings that inline ignores accept, `unparsed` the files of which only the
-    syntax was judged, `problems` one line for every path that could not be read, and `crashed` says that a rule failed.
+    `files` are the paths that were read, `suppressed` the findings that inline ignores accept, `unparsed` the files of which
+    only the syntax was judged, `problems` one line for every path that could not be read, and `crashed` says that a rule
+    failed.
     """
 
     findings: tuple[Finding, ...]
@@ -80,7 +81,7 @@ def choose(select: Iterable[str] | None = None, ignore: Iterable[str] = ()) -> t
 
 
 def matching(key: str) -> list[str]:
-    """The modules of the rules that a name, a code, the start of a code or `all` means. Raises UnknownRule where it means none."""
+    """The modules of the rules that a name, a code, the start of a code or `all` means. Raises UnknownRule otherwise."""
     if key.lower() == "all":
         return [*MODULES]
     module = BY_KEY.get(key) or BY_KEY.get(key.upper()) or BY_KEY.get(key.lower())
@@ -90,7 +91,7 @@ def matching(key: str) -> list[str]:
         family = [module for module in MODULES if module.startswith(key.lower())]
         if family:
             return family
-    from difflib import get_close_matches  # noqa: PLC0415 - only a typo needs it
+    from difflib import get_close_matches  # only a typo needs it
 
     near = get_close_matches(key, BY_KEY, n=1)
     raise UnknownRule(f"no rule {key!r}" + (f"; did you mean {near[0]!r}?" if near else "; `cfq-lint rules` lists them"))
@@ -113,7 +114,7 @@ def judge(document: Document, rules: Iterable[str], facts: Facts, environment: s
     links = links_of(worker) if whole else Links()
     ignores: tuple[Ignore, ...] = ()
     if IGNORE_MARK in document.text:
-        from cfq_lint.ignores import ignores_of  # noqa: PLC0415 - most files have none
+        from cfq_lint.ignores import ignores_of  # most files have none
 
         ignores = ignores_of(document)
     return FileResult(document.path, tuple(findings), links, ignores, whole, frozenset(signs))
@@ -161,14 +162,15 @@ def _apply_ignores(
     if not with_ignores:
         return findings, []
     used: dict[Ignore, set[str]] = {}
-    kept, suppressed = [], []
+    kept: list[Finding] = []
+    suppressed: list[Finding] = []
     for finding in findings:
         result = with_ignores.get(finding.path)
         covering = [ignore for ignore in result.ignores if ignore.covers(finding)] if result is not None else []
         for ignore in covering:
             used.setdefault(ignore, set()).update({finding.name, finding.code})
         (suppressed if covering else kept).append(finding)
-    # A rule that did not run cannot tell whether its ignore is of use: not selected, another environment, a file that does not parse.
+    # A rule that did not run cannot tell whether its ignore is of use: not selected, another environment, broken syntax.
     if whole_run and _UNUSED in rules:
         ran = {key for module in rules for key in (code_of(module), name_of(module))}
         for result in with_ignores.values():

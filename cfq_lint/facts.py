@@ -1,4 +1,4 @@
-"""What a file cannot say: the plan, and of each queue its retention, jurisdiction and delay, declared by the user or snapshotted."""
+"""What a file cannot say: the plan, and of each queue its retention, jurisdiction and delay, declared or snapshotted."""
 
 from __future__ import annotations
 

@@ -5,14 +5,17 @@ from __future__ import annotations
 from enum import StrEnum
 
 from cfq_lint.record import record
-from cfq_lint.text import Place
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from cfq_lint.text import Place
 
 
 class Severity(StrEnum):
     """How bad a finding is.
 
-    ERROR: Cloudflare or wrangler refuses it, or messages are lost. WARNING: legal, but probably wrong, costly, or different locally
-    and in production. INFO: worth knowing; never fails a run by default.
+    ERROR: Cloudflare or wrangler refuses it, or messages are lost. WARNING: legal, but probably wrong, costly, or different
+    locally and in production. INFO: worth knowing; never fails a run by default.
     """
 
     ERROR = "error"
@@ -38,7 +41,7 @@ class Edit:
 
 @record
 class Fix:
-    """A repair: what it does, and edits of one file that do not overlap. `safe` fixes keep the meaning of what is not broken."""
+    """A repair: what it does, and edits of one file that do not overlap. A `safe` one keeps the meaning of the file."""
 
     title: str
     edits: tuple[Edit, ...]
@@ -57,9 +60,9 @@ class Related:
 class Finding:
     """One mistake at one place.
 
-    `code` and `name` are the rule's. `message` says what is there, what is allowed and what to do. `url` is the page of Cloudflare
-    that it rests on. `environment` is the wrangler environment, None for the top level. Lines and columns are 1-based and count
-    code points; the end is exclusive.
+    `code` and `name` are the rule's. `message` says what is there, what is allowed and what to do. `url` is the page of
+    Cloudflare that it rests on. `environment` is the wrangler environment, None for the top level. Lines and columns are
+    1-based and count code points; the end is exclusive.
     """
 
     code: str

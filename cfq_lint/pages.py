@@ -1,4 +1,4 @@
-"""Text made from the rules and limits: listings and explanations for the terminal, rule pages, README's table, the hooks of pre-commit."""
+"""Text made from rules and limits: listings and explanations for the terminal, rule pages, README's table, hooks."""
 
 from __future__ import annotations
 
@@ -85,7 +85,10 @@ def limits_as_text() -> str:
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]) - 1)]
     lines = []
     for row in rows:
-        cells = [f"{cell:>{width}}" if index == 1 else f"{cell:<{width}}" for index, (cell, width) in enumerate(zip(row, widths))]  # noqa: B905 - the last cell is free
+        cells = [
+            f"{cell:>{width}}" if index == 1 else f"{cell:<{width}}"
+            for index, (cell, width) in enumerate(zip(row, widths, strict=False))
+        ]
         lines.append("  ".join([*cells, row[-1]]).rstrip())
     pages = sorted({each.page for each in LIMITS})
     return "\n".join([*lines, "", "Pages:", *(f"  {page}" for page in pages)]) + "\n"
@@ -113,8 +116,14 @@ def rule_page(rule: Rule) -> str:
         lines += ["", "## Limits", "", *(_limit_line(limit(id)) for id in rule.limits)]
     if rule.source:
         lines += ["", f"Source: <{rule.source}>, checked {rule.checked}."]
-    lines += ["", "Accept one finding on purpose with a comment beside it or above it:", "",
-              "```jsonc", f"// cfq-lint: ignore[{rule.name}] why", "```"]
+    lines += [
+        "",
+        "Accept one finding on purpose with a comment beside it or above it:",
+        "",
+        "```jsonc",
+        f"// cfq-lint: ignore[{rule.name}] why",
+        "```",
+    ]
     return "\n".join(lines) + "\n"
 
 
@@ -123,7 +132,9 @@ def rules_table(link: str = "docs/rules/") -> str:
     lines = ["| code | rule | severity | fix | it speaks when |", "|---|---|---|---|---|"]
     for rule in every_rule():
         off = "" if rule.default else ", off"
-        lines.append(f"| {rule.code} | [{rule.name}]({link}{rule.name}.md) | {rule.severity}{off} | {rule.fix or ''} | {rule.summary} |")
+        lines.append(
+            f"| {rule.code} | [{rule.name}]({link}{rule.name}.md) | {rule.severity}{off} | {rule.fix or ''} | {rule.summary} |"
+        )
     return "\n".join(lines) + "\n"
 
 
@@ -133,9 +144,9 @@ def rules_index() -> str:
 
 
 _INDEX = """
-    *error*: Cloudflare or wrangler refuses it, or messages are lost. *warning*: legal, but probably wrong, costly, or different locally
-    and in production. *info*: worth knowing; never fails a run by default. A *safe* fix keeps the meaning of the file (`--fix`), an
-    *unsafe* one may change it (`--unsafe-fixes`). Rules that are *off* run with `--select`.
+    *error*: Cloudflare or wrangler refuses it, or messages are lost. *warning*: legal, but probably wrong, costly, or different
+    locally and in production. *info*: worth knowing; never fails a run by default. A *safe* fix keeps the meaning of the file
+    (`--fix`), an *unsafe* one may change it (`--unsafe-fixes`). Rules that are *off* run with `--select`.
 """
 
 
@@ -143,7 +154,12 @@ def hooks() -> str:
     """The manifest for pre-commit, `.pre-commit-hooks.yaml`."""
     both = (
         ("cfq-lint", "cfq-lint", "check Cloudflare Queues in wrangler files", "cfq-lint check"),
-        ("cfq-lint-fix", "cfq-lint --fix", "check Cloudflare Queues in wrangler files and repair what is safe", "cfq-lint check --fix"),
+        (
+            "cfq-lint-fix",
+            "cfq-lint --fix",
+            "check Cloudflare Queues in wrangler files and repair what is safe",
+            "cfq-lint check --fix",
+        ),
     )
     lines = ["# Generated from the code by `make generate`; edit cfq_lint/pages.py."]
     for id, name, description, entry in both:

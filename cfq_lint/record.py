@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 else:
 
-    def dataclass_transform(**_options):
+    def dataclass_transform(**_options: object) -> object:
         """Stand in for `typing.dataclass_transform`, which only type checkers read."""
         return lambda decorated: decorated
 
@@ -25,7 +25,7 @@ def _refuse_to_change(self: object, name: str, *_value: object) -> None:
 
 @dataclass_transform(frozen_default=True)
 def record(cls: type[T]) -> type[T]:
-    """Make a frozen, slotted value class of an annotated class: positional or keyword arguments, equality, hash, repr, pickling.
+    """Make a frozen, slotted value class of an annotated class: arguments by place or name, equality, hash, repr, pickling.
 
     Defaults are the class attributes; they are shared by all values, so they must be immutable.
     """
@@ -42,7 +42,9 @@ def record(cls: type[T]) -> type[T]:
             return
         rest = fields[len(given) :]
         if len(given) > len(fields) or not named.keys() <= set(rest) or not required.intersection(rest) <= named.keys():
-            raise TypeError(f"{cls.__name__} takes {', '.join(fields)}; given were {len(given)} values and {', '.join(named) or 'no names'}")
+            raise TypeError(
+                f"{cls.__name__} takes {', '.join(fields)}; given were {len(given)} values and {', '.join(named) or 'no names'}"
+            )
         for name in rest:
             fill(self, name, named[name] if name in named else defaults[name])
 
@@ -67,7 +69,8 @@ def record(cls: type[T]) -> type[T]:
         "__delattr__": _refuse_to_change,
         "__reduce__": lambda self: (type(self), values(self)),
     }
-    return type(cls)(cls.__name__, cls.__bases__, kept)
+    made: type[T] = type(cls.__name__, cls.__bases__, kept)
+    return made
 
 
 def replace(value: T, **changes: object) -> T:

@@ -1,4 +1,4 @@
-"""Repair the files of a run: fix, judge again, until nothing changes; then write, atomically, what did not change on disk meanwhile."""
+"""Repair the files of a run: fix and judge again until nothing changes; then write what did not change on disk meanwhile."""
 
 from __future__ import annotations
 
@@ -64,21 +64,21 @@ def write(change: Change) -> str | None:
     A file that is no longer what was linted is left alone. Its mode is kept, and a link keeps pointing at the file.
     """
     path = os.path.realpath(change.path)
-    folder = os.path.dirname(path)  # noqa: PTH120
+    folder = os.path.dirname(path)
     try:
         if _read(path) != change.before:
             return f"{change.path}: it changed on disk meanwhile; nothing was written to it"
-        mode = os.stat(path).st_mode  # noqa: PTH116
+        mode = os.stat(path).st_mode
         handle, draft = tempfile.mkstemp(dir=folder, prefix=".cfq-lint-")
         try:
             with os.fdopen(handle, "wb") as file:
                 file.write(change.after)
                 file.flush()
                 os.fsync(file.fileno())
-            os.chmod(draft, mode & 0o7777)  # noqa: PTH101
-            os.replace(draft, path)  # noqa: PTH105
+            os.chmod(draft, mode & 0o7777)
+            os.replace(draft, path)
         except BaseException:
-            os.unlink(draft)  # noqa: PTH108
+            os.unlink(draft)
             raise
     except OSError as error:
         return f"{change.path}: cannot be written: {error.strerror or error}"
@@ -87,7 +87,7 @@ def write(change: Change) -> str | None:
 
 def _read(path: str) -> bytes:
     try:
-        with open(path, "rb") as file:  # noqa: PTH123
+        with open(path, "rb") as file:
             return file.read()
     except OSError as error:
         raise FixFailed(f"{path}: cannot be read again: {error.strerror or error}") from error

@@ -50,15 +50,21 @@ def lint_paths(
 ) -> Report:
     """Lint files, and folders with all below them.
 
-    `env` looks at one environment only, `plan` is "free" or "paid", `known_queues` are all queues of the account. `select` and `ignore`
-    hold names or codes of rules, `exclude` globs relative to the working directory. With `jobs` above 1 large runs use that many
-    processes. Settings files count, and what is given here wins over them. Paths that cannot be read are `Report.problems`.
-    Raises UnknownRule for a rule that does not exist and WrongSettings for a settings file that cannot be used.
+    `env` looks at one environment only, `plan` is "free" or "paid", `known_queues` are all queues of the account. `select` and
+    `ignore` hold names or codes of rules, `exclude` globs relative to the working directory. With `jobs` above 1 large runs use
+    that many processes. Settings files count, and what is given here wins over them. Paths that cannot be read are
+    `Report.problems`. Raises UnknownRule for a rule that does not exist and WrongSettings for a settings file that cannot be
+    used.
     """
     paths = [os.fspath(path) for path in paths]
     found = find_settings(paths)
     made = make_plan(
-        found[1] if found else None, env=env, plan=plan, known_queues=known_queues, select=select, ignore=ignore,
+        found[1] if found else None,
+        env=env,
+        plan=plan,
+        known_queues=known_queues,
+        select=select,
+        ignore=ignore,
         follow_redirect=follow_redirect,
     )
     files, problems = find_files(paths, exclude, found)
@@ -113,31 +119,31 @@ def find_settings(paths: Iterable[str]) -> tuple[str, Settings] | None:
 
     It is looked for upwards from the folder that all paths have in common, so that it does not depend on the working directory.
     """
-    absolute = [os.path.abspath(path) for path in paths] or [os.getcwd()]  # noqa: PTH100, PTH109
+    absolute = [os.path.abspath(path) for path in paths] or [os.getcwd()]
     try:
         folder = os.path.commonpath(absolute)
     except ValueError:  # on several drives
-        folder = os.path.dirname(absolute[0])  # noqa: PTH120
+        folder = os.path.dirname(absolute[0])
     while True:
         for name, table in _SETTINGS_FILES:
-            file = os.path.join(folder, name)  # noqa: PTH118
+            file = os.path.join(folder, name)
             if _holds(file, table):
-                from cfq_lint.settings import load  # noqa: PLC0415 - loads pydantic
+                from cfq_lint.settings import load  # loads pydantic
 
                 return file, load(file, table)
-        above = os.path.dirname(folder)  # noqa: PTH120
+        above = os.path.dirname(folder)
         if above == folder:
             return None
         folder = above
 
 
 def _holds(file: str, table: tuple[str, ...]) -> bool:
-    if not os.path.isfile(file):  # noqa: PTH113
+    if not os.path.isfile(file):
         return False
     if not table:
         return True
     try:
-        with open(file, encoding="utf-8", errors="replace") as opened:  # noqa: PTH123
+        with open(file, encoding="utf-8", errors="replace") as opened:
             return table[-1] in opened.read() and _has_table(file, table)
     except OSError:
         return False
@@ -158,18 +164,18 @@ def find_files(
     """The files of a run and the problems with its paths; both the option's and the settings' exclusions hold."""
     excluded = [(".", [*exclude])]
     if settings is not None:
-        excluded.append((os.path.dirname(settings[0]), settings[1].exclude))  # noqa: PTH120
+        excluded.append((os.path.dirname(settings[0]), settings[1].exclude))
     return discovery.find(paths, excluded)
 
 
 def judge_files(files: list[str], plan: Plan, jobs: int = 1) -> tuple[list[FileResult], list[str]]:
-    """Judge files one by one, on several processes where there are enough; the results, and a line for each that was unreadable."""
+    """Judge files one by one, on several processes where there are enough; the results, and a line for each unreadable one."""
     jobs = min(jobs, len(files) // FILES_PER_PROCESS_MIN)
     if jobs <= 1:
-        results, unread = _judge_chunk((files, plan))
-        return _once(results), unread
-    import multiprocessing  # noqa: PLC0415 - only large runs need it
-    import sys  # noqa: PLC0415
+        alone, unreadable = _judge_chunk((files, plan))
+        return _once(alone), unreadable
+    import multiprocessing  # only large runs need it
+    import sys
 
     chunks = [(files[start : start + _CHUNK_FILES], plan) for start in range(0, len(files), _CHUNK_FILES)]
     # Forking is quicker; elsewhere than on Linux system libraries do not survive it.

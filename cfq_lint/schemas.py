@@ -1,4 +1,4 @@
-"""JSON Schemas (2020-12), all made from the code: the queues block of a wrangler file, our settings, our report; and the limits as data."""
+"""JSON Schemas (2020-12) made from the code: the queues block of a wrangler file, our settings, our report; and the limits."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def _list(items: dict[str, Any]) -> dict[str, Any]:
 
 def settings() -> dict[str, Any]:
     """`cfq-lint.toml`, or `[tool.cfq-lint]` in pyproject.toml."""
-    from cfq_lint.settings import Settings  # noqa: PLC0415 - loads pydantic
+    from cfq_lint.settings import Settings  # loads pydantic
 
     return {"$schema": DIALECT, **Settings.model_json_schema(by_alias=True)}
 

@@ -1,14 +1,14 @@
 """Signs: what a file must show before a rule can have anything to say of it. Rules whose sign is missing are not even loaded.
 
-Opening a module costs more than most rules, and most files are clean. A sign is a cheap necessary condition: where it is missing, the
-rule finds nothing. A property test holds every rule to its sign, by running all rules on files that lack it.
+Opening a module costs more than most rules, and most files are clean. A sign is a cheap necessary condition: where it is
+missing, the rule finds nothing. A property test holds every rule to its sign, by running all rules on files that lack it.
 """
 
 from __future__ import annotations
 
 from cfq_lint import keys
 from cfq_lint.keys import INTEGER, QUEUES_KEYS, is_queue_name
-from cfq_lint.syntax.node import ARRAY, BOOLEAN, NUMBER, OBJECT, STRING
+from cfq_lint.syntax.node import ARRAY, BOOLEAN, OBJECT, STRING
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -130,8 +130,7 @@ def _look_at_fields(entry: Entry, signs: set[str]) -> None:
         if known is None:
             signs.add(ILL_FORMED)
         elif known.type == INTEGER:
-            value = field.node.value
-            if field.kind != NUMBER or value != value or not known.minimum <= value <= known.maximum or value != int(value):  # type: ignore[operator] # noqa: PLR0124, E501
+            if field.integer is None or not known.holds(field.integer):
                 signs.add(ILL_FORMED)
         elif key in {"queue", "dead_letter_queue"}:
             _look_at_name(field, signs)

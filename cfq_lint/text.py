@@ -11,9 +11,10 @@ from cfq_lint.record import record
 class Place:
     """Where something stands in a file.
 
-    `path` is the file as it was named to the run, with forward slashes. `start` and `end` are offsets into the text in code points
-    (a byte order mark is not part of the text), `end` exclusive. `line` and `column` are 1-based, columns count code points;
-    `end_line` and `end_column` are where the range stops, exclusive. `excerpt` is the whole first line, without its line end.
+    `path` is the file as it was named to the run, with forward slashes. `start` and `end` are offsets into the text in code
+    points (a byte order mark is not part of the text), `end` exclusive. `line` and `column` are 1-based, columns count code
+    points; `end_line` and `end_column` are where the range stops, exclusive. `excerpt` is the whole first line, without its
+    line end.
     """
 
     path: str

@@ -8,20 +8,21 @@ from __future__ import annotations
 from cfq_lint.finding import Fix
 from cfq_lint.keys import is_queue_name
 from cfq_lint.record import record
-from cfq_lint.text import Place
-from cfq_lint.wrangler import Consumer, Environment, Producer, Worker
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from cfq_lint.text import Place
+    from cfq_lint.wrangler import Consumer, Environment, Producer, Worker
 
 
 @record
 class ConsumerLink:
     """A consumer that names its queue. `place` is the queue's name in the file.
 
-    `dead_letter_queue` and its place are None where there is none; `means_dead_letters` says that there is one, perhaps misspelt.
-    `add_dead_letter` is the fix that gives it one, for a queue that is no dead-letter queue of its file.
+    `dead_letter_queue` and its place are None where there is none; `means_dead_letters` says that there is one, perhaps
+    misspelt. `add_dead_letter` is the fix that gives it one, for a queue that is no dead-letter queue of its file.
     """
 
     queue: str
@@ -60,9 +61,16 @@ class Links:
 def links_of(worker: Worker) -> Links:
     """The links of one file, over the environments that the run looks at. `previews` are the same Worker and make no links."""
     environments = [each for each in worker.environments if not each.is_previews]
-    dead = {consumer.dead_letter_queue.text for each in environments for consumer in each.consumers if consumer.dead_letter_queue}
+    dead = {
+        consumer.dead_letter_queue.text for each in environments for consumer in each.consumers if consumer.dead_letter_queue
+    }
     return Links(
-        tuple(_consumer(each, consumer, is_dead_letter_queue=consumer.queue_name in dead) for each in environments for consumer in each.consumers if consumer.queue),
+        tuple(
+            _consumer(each, consumer, is_dead_letter_queue=consumer.queue_name in dead)
+            for each in environments
+            for consumer in each.consumers
+            if consumer.queue
+        ),
         tuple(_producer(each, producer) for each in environments for producer in each.producers if producer.queue),
     )
 
@@ -75,9 +83,11 @@ def _consumer(environment: Environment, consumer: Consumer, *, is_dead_letter_qu
     fix = None
     name = f"{consumer.queue_name}-dlq"
     if not means_dead_letters and not is_dead_letter_queue and is_queue_name(name):
-        from cfq_lint.edits import add_after  # noqa: PLC0415 - only what is to be repaired needs it
+        from cfq_lint.edits import add_after  # only what is to be repaired needs it
 
-        fix = Fix(f"add dead_letter_queue {name!r}", (add_after(consumer, queue, "dead_letter_queue", f'"{name}"'),), safe=False)
+        fix = Fix(
+            f"add dead_letter_queue {name!r}", (add_after(consumer, queue, "dead_letter_queue", f'"{name}"'),), safe=False
+        )
     return ConsumerLink(
         queue=consumer.queue_name,
         place=queue.place,

@@ -9,14 +9,16 @@ something else. So a rule asks for what it can judge and passes over the rest, w
 
 from __future__ import annotations
 
-from cfq_lint.document import Document
 from cfq_lint.keys import CONSUMER_KEYS, PRODUCER_KEYS, Key, Spelling, meant
 from cfq_lint.syntax.node import ARRAY, BOOLEAN, NULL, NUMBER, OBJECT, STRING, Member, Node
-from cfq_lint.text import Place
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import ClassVar
+
+    from cfq_lint.document import Document
+    from cfq_lint.text import Place
 
 
 class Field:
@@ -127,13 +129,13 @@ def fields_of(document: Document, node: Node | None) -> dict[str, Field]:
 class Entry:
     """One element of `producers` or `consumers` that is an object.
 
-    `path` is how wrangler names it, e.g. `env.staging.queues.consumers[0]`; `environment` is the environment's name, None for the top
-    level; `script` the name of the Worker that it belongs to.
+    `path` is how wrangler names it, e.g. `env.staging.queues.consumers[0]`; `environment` is the environment's name, None for
+    the top level; `script` the name of the Worker that it belongs to.
     """
 
     # No reference back to the environment: trees without cycles are freed at once, and a long run needs no garbage collector.
     __slots__ = ("document", "environment", "fields", "node", "path", "script")
-    keys: dict[str, Key] = {}
+    keys: ClassVar[dict[str, Key]] = {}
 
     def __init__(self, document: Document, node: Node, path: str, environment: str | None, script: str) -> None:
         self.document = document
@@ -219,13 +221,15 @@ class Producer(Entry):
 class Environment:
     """The top level (`name` None), one of `env.*`, or `previews` (`is_previews`): what wrangler deploys as one Worker.
 
-    `field` is the key under which it stands, None for the top level; `top` holds the fields of the top level. `label` is the prefix of
-    its paths, "" or e.g. `env.staging`.
+    `field` is the key under which it stands, None for the top level; `top` holds the fields of the top level. `label` is the
+    prefix of its paths, "" or e.g. `env.staging`.
     """
 
     __slots__ = ("_consumers", "_producers", "field", "fields", "is_previews", "label", "name", "top")
 
-    def __init__(self, name: str | None, field: Field | None, fields: dict[str, Field], top: dict[str, Field], label: str) -> None:
+    def __init__(
+        self, name: str | None, field: Field | None, fields: dict[str, Field], top: dict[str, Field], label: str
+    ) -> None:
         self.name = name
         self.field = field
         self.fields = fields
@@ -296,8 +300,8 @@ class Environment:
 class Worker:
     """One configuration file.
 
-    `environments` are those that the run looks at: all of them, or with `--env` the one named, or the top level where the file has
-    no such environment. `every_environment` are the top level and `env.*`, always.
+    `environments` are those that the run looks at: all of them, or with `--env` the one named, or the top level where the file
+    has no such environment. `every_environment` are the top level and `env.*`, always.
     """
 
     __slots__ = ("document", "environments", "every_environment", "fields", "selected", "top")

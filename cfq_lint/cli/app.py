@@ -36,7 +36,7 @@ class Format(Enum):
 
 def run(argv: list[str]) -> int:
     """Run the application on arguments; the exit code."""
-    if argv and not argv[0].startswith("-") and (os.path.exists(argv[0]) or re.search(FILE_PATTERN, argv[0])):  # noqa: PTH110
+    if argv and not argv[0].startswith("-") and (os.path.exists(argv[0]) or re.search(FILE_PATTERN, argv[0])):
         return fail(f"no command {argv[0]!r}; did you mean `cfq-lint check {' '.join(argv)}`?")
     try:
         result = app(args=argv, prog_name="cfq-lint", standalone_mode=True)
@@ -76,10 +76,15 @@ def _signature() -> inspect.Signature:
         elif option.kind == LIST:
             kind = list[str] | None
         elif option.choices:
-            kind = Enum(option.key, {choice: choice for choice in option.choices})  # type: ignore[misc]
-            default = kind(default) if default else None
-            kind = kind if default else kind | None
-        given = typer.Option(f"--{option.name}", help=option.help, metavar=option.metavar or None, show_default=default is not None and option.kind != FLAG)
+            choices: Any = Enum(option.key, {choice: choice for choice in option.choices})  # type: ignore[misc]
+            default = choices(default) if default else None
+            kind = choices if default else choices | None
+        given = typer.Option(
+            f"--{option.name}",
+            help=option.help,
+            metavar=option.metavar or None,
+            show_default=default is not None and option.kind != FLAG,
+        )
         parameters.append(
             inspect.Parameter(option.key, inspect.Parameter.KEYWORD_ONLY, annotation=Annotated[kind, given], default=default)
         )

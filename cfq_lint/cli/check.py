@@ -31,7 +31,7 @@ def check(values: dict[str, Any]) -> int:
     except (Usage, UnknownRule, Unreadable) as error:
         return fail(str(error))
     except Exception as error:
-        from cfq_lint.fixer import FixFailed  # noqa: PLC0415 - loaded only where something failed
+        from cfq_lint.fixer import FixFailed  # loaded only where something failed
 
         if isinstance(error, FixFailed) or type(error).__name__ == "WrongSettings":
             return fail(str(error))
@@ -62,7 +62,8 @@ def _check(values: dict[str, Any]) -> int:
         follow_redirect=values["follow_redirect"],
     )
     if "-" in values["paths"]:
-        results, problems = [_judge_stdin(paths[0], plan)], []
+        results: list[FileResult] = [_judge_stdin(paths[0], plan)]
+        problems: list[str] = []
     else:
         results, problems = _judge_files(paths, values, plan, settings)
     if values["fix"] or values["unsafe_fixes"] or values["diff"]:
@@ -96,31 +97,32 @@ def _known_queues(file: str | None) -> list[str] | None:
     if file is None:
         return None
     try:
-        with open(file, encoding="utf-8-sig") as opened:  # noqa: PTH123
+        with open(file, encoding="utf-8-sig") as opened:
             text = opened.read()
     except (OSError, UnicodeDecodeError) as error:
         raise Usage(f"{file}: cannot be read: {getattr(error, 'strerror', None) or 'not UTF-8'}") from error
     if not text.lstrip().startswith("["):
         return [line.strip() for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
-    import json  # noqa: PLC0415
+    import json
 
     try:
         listed = json.loads(text)
     except ValueError as error:
         raise Usage(f"{file}: not a JSON list: {error}") from error
-    names = [entry.get("queue_name") if isinstance(entry, dict) else entry for entry in listed]
-    if not all(isinstance(name, str) for name in names):
+    given = [entry.get("queue_name") if isinstance(entry, dict) else entry for entry in listed]
+    names = [name for name in given if isinstance(name, str)]
+    if len(names) < len(given):
         raise Usage(f"{file}: a list of names, or of objects with `queue_name`, is needed")
     return names
 
 
 def _repair(results: list[FileResult], problems: list[str], plan: Plan, values: dict[str, Any]) -> Report:
-    from cfq_lint.record import replace  # noqa: PLC0415
-    from cfq_lint.repair import repair, write  # noqa: PLC0415
+    from cfq_lint.record import replace
+    from cfq_lint.repair import repair, write
 
     report, changes = repair(results, plan, problems, unsafe=values["unsafe_fixes"])
     if values["diff"]:
-        from cfq_lint.cli.diff import unified  # noqa: PLC0415
+        from cfq_lint.cli.diff import unified
 
         for change in changes:
             sys.stdout.write(unified(change, colour=use_colour(sys.stdout)))
@@ -149,7 +151,7 @@ def _show(report: Report, values: dict[str, Any], threshold: Severity) -> None:
 
 
 def _rendered(report: Report, values: dict[str, Any], threshold: Severity) -> str:
-    from cfq_lint.outputs import COLOURED, renderer  # noqa: PLC0415
+    from cfq_lint.outputs import COLOURED, renderer
 
     name = values["format"]
     if values["statistics"] and name in COLOURED:
@@ -159,7 +161,7 @@ def _rendered(report: Report, values: dict[str, Any], threshold: Severity) -> st
         colour = not values["output"] and use_colour(sys.stdout)
         return render(report, colour=colour, width=_width())
     if name == "sarif":
-        return render(report, root=os.getcwd())  # noqa: PTH109
+        return render(report, root=os.getcwd())
     return render(report, fail_on=threshold) if name == "junit" else render(report)
 
 
@@ -170,8 +172,8 @@ def _statistics(report: Report) -> str:
         counts[key] = counts.get(key, 0) + 1
     rows = sorted(counts.items(), key=lambda row: (-row[1], row[0]))
     lines = [f"{count:>6}  {code}  {severity:<7}  {name}" for (code, severity, name), count in rows]
-    from cfq_lint.outputs._colour import Paint  # noqa: PLC0415
-    from cfq_lint.outputs.text import summed_up  # noqa: PLC0415
+    from cfq_lint.outputs._colour import Paint
+    from cfq_lint.outputs.text import summed_up
 
     return "\n".join([*lines, summed_up(report, Paint(colour=False))]) + "\n"
 
@@ -194,14 +196,14 @@ def _width() -> int:
 
 def _write(path: str, text: str) -> None:
     """Write a report whole or not at all."""
-    import tempfile  # noqa: PLC0415
+    import tempfile
 
-    folder = os.path.dirname(os.path.abspath(path))  # noqa: PTH100, PTH120
+    folder = os.path.dirname(os.path.abspath(path))
     try:
         handle, draft = tempfile.mkstemp(dir=folder, prefix=".cfq-lint-")
         with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
             file.write(text)
-        os.chmod(draft, 0o644)  # noqa: PTH101, S103 - a report is for everybody, as an ordinary file is
-        os.replace(draft, path)  # noqa: PTH105
+        os.chmod(draft, 0o644)
+        os.replace(draft, path)
     except OSError as error:
         raise Usage(f"{path}: cannot be written: {error.strerror or error}") from error

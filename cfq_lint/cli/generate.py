@@ -1,4 +1,4 @@
-"""Write everything in the repository that is made from the code, or with --check say what is stale: `python -m cfq_lint.cli.generate`."""
+"""Write all that the repository makes from the code, or with --check say what is stale: `python -m cfq_lint.cli.generate`."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ LIST = "list"
 
 @record
 class Option:
-    """One option: `kind` is "flag", "value" or "list" (given again, or with commas where `commas`); `choices` empty is anything."""
+    """One option: `kind` is "flag", "value" or "list" (repeated, or with commas where `commas`); no `choices` is anything."""
 
     name: str
     kind: str
@@ -40,7 +40,13 @@ CHECK: tuple[Option, ...] = (
     Option("select", LIST, "Run these rules only: names, codes, beginnings of codes, or all.", "RULES", commas=True),
     Option("ignore", LIST, "Leave these rules out.", "RULES", commas=True),
     Option("exclude", LIST, "Pass over files that match a glob, as in .gitignore.", "GLOB"),
-    Option("fail-on", VALUE, "Least severity that makes the exit code 1.  [default: warning]", "SEVERITY", ("error", "warning", "info")),
+    Option(
+        "fail-on",
+        VALUE,
+        "Least severity that makes the exit code 1.  [default: warning]",
+        "SEVERITY",
+        ("error", "warning", "info"),
+    ),
     Option("fix", FLAG, "Repair what can be repaired without changing what the file means."),
     Option("unsafe-fixes", FLAG, "Repair also where the meaning changes; look at the result. Includes --fix."),
     Option("diff", FLAG, "Show what --fix (or --unsafe-fixes) would change, and write nothing."),
@@ -79,7 +85,7 @@ def parse(arguments: list[str]) -> dict[str, Any] | None:
 
 
 def complete(values: dict[str, Any], paths: list[str]) -> dict[str, Any]:
-    """What both ways of reading a command line do at the end: split lists at commas, and look at the current folder by default."""
+    """What both ways of reading a command line do at the end: split lists at commas, look at the current folder by default."""
     for option in CHECK:
         if option.kind == LIST:
             given = values[option.key]

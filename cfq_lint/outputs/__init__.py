@@ -16,7 +16,7 @@ def renderer(name: str) -> Callable[..., str]:
     """The `render(report, …)` of a format, loaded when it is asked for. Raises KeyError for a format that does not exist."""
     if name not in FORMATS:
         raise KeyError(name)
-    from importlib import import_module  # noqa: PLC0415 - only one format is ever needed
+    from importlib import import_module  # only one format is ever needed
 
     render: Callable[..., str] = import_module(f"cfq_lint.outputs.{name}").render
     return render

@@ -51,6 +51,6 @@ def _columns(text: str) -> int:
     """How many columns of a terminal a text takes: wide characters take two, combining ones none."""
     if text.isascii():
         return len(text)
-    from unicodedata import combining, east_asian_width  # noqa: PLC0415 - most configurations are ASCII
+    from unicodedata import combining, east_asian_width  # most configurations are ASCII
 
     return sum(0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in text)

@@ -19,7 +19,12 @@ def render(report: Report) -> str:
 
 
 def _annotation(finding: Finding) -> str:
-    values = {"file": finding.path, "line": finding.line, "endLine": finding.end_line, "title": f"{finding.code} {finding.name}"}
+    values = {
+        "file": finding.path,
+        "line": finding.line,
+        "endLine": finding.end_line,
+        "title": f"{finding.code} {finding.name}",
+    }
     if finding.end_line == finding.line:  # columns across lines are not taken
         values |= {"col": finding.column, "endColumn": finding.end_column}
     options = ",".join(f"{key}={_property(str(value))}" for key, value in values.items())

@@ -1,4 +1,7 @@
-"""GitLab's code quality report, a subset of Code Climate's. https://docs.gitlab.com/ci/testing/code_quality/"""
+"""GitLab's code quality report, a subset of Code Climate's.
+
+https://docs.gitlab.com/ci/testing/code_quality/
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ def render(report: Report) -> str:
     seen: dict[str, int] = {}
     issues = []
     for finding in report.findings:
-        base = "\0".join((finding.path, finding.code, finding.place.excerpt.strip(), finding.message))
+        base = f"{finding.path}\0{finding.code}\0{finding.place.excerpt.strip()}\0{finding.message}"
         seen[base] = seen.get(base, 0) + 1
         fingerprint = hashlib.sha256(f"{base}\0{seen[base]}".encode("utf-8", "backslashreplace")).hexdigest()
         issues.append(

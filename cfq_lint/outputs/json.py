@@ -35,7 +35,9 @@ def as_object(finding: Finding) -> dict[str, Any]:
         **_place(finding.place),
         "url": finding.url,
         "environment": finding.environment,
-        "fix": None if fix is None else {
+        "fix": None
+        if fix is None
+        else {
             "title": fix.title,
             "safe": fix.safe,
             "edits": [{**_place(edit.place), "text": edit.text} for edit in fix.edits],

@@ -20,13 +20,20 @@ def render(report: Report, *, fail_on: Severity = Severity.WARNING) -> str:
         by_path.setdefault(finding.path, []).append(finding)
     suites = [_suite(path, findings, fail_on) for path, findings in by_path.items()]
     if report.problems:
-        cases = "".join(f'<testcase name="read"><error message={_attribute(problem)}/></testcase>' for problem in report.problems)
-        suites.append(f'<testsuite name="cfq-lint" tests="{len(report.problems)}" errors="{len(report.problems)}">{cases}</testsuite>')
+        cases = "".join(
+            f'<testcase name="read"><error message={_attribute(problem)}/></testcase>' for problem in report.problems
+        )
+        suites.append(
+            f'<testsuite name="cfq-lint" tests="{len(report.problems)}" errors="{len(report.problems)}">{cases}</testsuite>'
+        )
     return '<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="cfq-lint">\n' + "\n".join(suites) + "\n</testsuites>\n"
 
 
 def _suite(path: str, findings: list[Finding], fail_on: Severity) -> str:
-    cases = "".join(_case(path, finding, fail_on) for finding in findings) or f'<testcase name="clean" classname={_attribute(path)}/>'
+    cases = (
+        "".join(_case(path, finding, fail_on) for finding in findings)
+        or f'<testcase name="clean" classname={_attribute(path)}/>'
+    )
     failures = sum(finding.severity.rank >= fail_on.rank for finding in findings)
     return f'<testsuite name={_attribute(path)} tests="{len(findings) or 1}" failures="{failures}">{cases}</testsuite>'
 
@@ -35,7 +42,8 @@ def _case(path: str, finding: Finding, fail_on: Severity) -> str:
     name = _attribute(f"{finding.code} {finding.name} {finding.line}:{finding.column}")
     said = f"{path}:{finding.line}:{finding.column}: {finding.severity}: {finding.message}"
     if finding.severity.rank >= fail_on.rank:
-        body = f"<failure type={_attribute(finding.severity)} message={_attribute(finding.message)}>{escape(_legal(said))}</failure>"
+        kind, message = _attribute(finding.severity), _attribute(finding.message)
+        body = f"<failure type={kind} message={message}>{escape(_legal(said))}</failure>"
     else:
         body = f"<system-out>{escape(_legal(said))}</system-out>"
     return f"<testcase name={name} classname={_attribute(path)}>{body}</testcase>"

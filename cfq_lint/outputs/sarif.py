@@ -47,9 +47,7 @@ def render(report: Report, *, root: str = "") -> str:
         "invocations": [
             {
                 "executionSuccessful": not (report.problems or report.crashed),
-                "toolExecutionNotifications": [
-                    {"level": "error", "message": {"text": problem}} for problem in report.problems
-                ],
+                "toolExecutionNotifications": [{"level": "error", "message": {"text": problem}} for problem in report.problems],
             }
         ],
         "results": [_result(finding, rules, root, suppressed=id(finding) in accepted) for finding in shown],
@@ -96,9 +94,7 @@ def _result(finding: Finding, rules: dict[str, int], root: str, *, suppressed: b
 
 
 def _fix(fix: Fix, root: str) -> dict[str, Any]:
-    replacements = [
-        {"deletedRegion": _region(edit.place), "insertedContent": {"text": edit.text}} for edit in fix.edits
-    ]
+    replacements = [{"deletedRegion": _region(edit.place), "insertedContent": {"text": edit.text}} for edit in fix.edits]
     where = _artifact(fix.edits[0].place.path, root)
     return {"description": {"text": fix.title}, "artifactChanges": [{"artifactLocation": where, "replacements": replacements}]}
 
@@ -117,8 +113,8 @@ def _region(place: Place) -> dict[str, int]:
 
 
 def _artifact(path: str, root: str) -> dict[str, str]:
-    if os.path.isabs(path) or path.startswith("../"):  # noqa: PTH117
-        absolute = os.path.normpath(os.path.join(root, path)).replace(os.sep, "/")  # noqa: PTH118
+    if os.path.isabs(path) or path.startswith("../"):
+        absolute = os.path.normpath(os.path.join(root, path)).replace(os.sep, "/")
         base = root.replace(os.sep, "/").rstrip("/") + "/"
         if not root or not absolute.startswith(base):
             return {"uri": "file:///" + quote(absolute.lstrip("/"))}

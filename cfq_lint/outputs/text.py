@@ -22,9 +22,9 @@ def render(report: Report, *, colour: bool = False, width: int = 120) -> str:
 
 
 def _finding(finding: Finding, paint: Paint, width: int) -> str:
-    import textwrap  # noqa: PLC0415 - a clean run needs neither
+    import textwrap  # a clean run needs neither
 
-    from cfq_lint.outputs._excerpt import excerpt  # noqa: PLC0415
+    from cfq_lint.outputs._excerpt import excerpt
 
     where = paint("bold", f"{finding.path}:{finding.line}:{finding.column}:")
     lines = [f"{where} {paint(finding.severity, finding.severity)} {finding.code} {paint('bold', finding.name)}"]

@@ -88,7 +88,7 @@ def load(module: str) -> Rule:
     """The rule in a module. Raises KeyError where there is no such rule."""
     path = f"{__name__}.{module}"
     if path not in sys.modules:
-        from importlib import import_module  # noqa: PLC0415 - the first rule of a run needs it, a clean run does not
+        from importlib import import_module  # the first rule of a run needs it, a clean run does not
 
         if module not in MODULES:
             raise KeyError(module)

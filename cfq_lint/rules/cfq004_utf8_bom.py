@@ -4,8 +4,8 @@
 Reports a UTF-8 byte order mark, the three invisible bytes that some editors on Windows write first.
 
 ## Why it matters
-Today's wrangler passes it over; older ones and many other JSON tools stop with a message about a character that nobody can see. Columns
-in this linter's findings never count it.
+Today's wrangler passes it over; older ones and many other JSON tools stop with a message about a character that nobody can see.
+Columns in this linter's findings never count it.
 
 ## Bad
 ```jsonc
@@ -41,7 +41,9 @@ def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:
     if worker.document.bom:
         top = worker.document.top
         fix = Fix("remove the byte order mark", (Edit(replace(top, start=-1), ""),), safe=True)
-        yield RULE.finding(top, "the file starts with a UTF-8 byte order mark; wrangler passes it over, other tools stumble", fix=fix)
+        yield RULE.finding(
+            top, "the file starts with a UTF-8 byte order mark; wrangler passes it over, other tools stumble", fix=fix
+        )
 
 
 RULE = Rule("CFQ004", "utf8-bom", Severity.INFO, limits.PAGE_WRANGLER, limits.READ_DOSSIER, fix=SAFE, check=check)
