@@ -92,11 +92,15 @@ class Document:
 
     def comments(self) -> list[tuple[int, int]]:
         """The spans of all comments."""
+        return self.comments_of(self.text)
+
+    def comments_of(self, text: str) -> list[tuple[int, int]]:
+        """The spans of the comments in a part of the text that starts outside of strings and comments."""
         if self.syntax == TOML:
             from cfq_lint.syntax.toml import comments  # most runs read one language only
         else:
             from cfq_lint.syntax.jsonc import comments
-        return comments(self.text)
+        return comments(text)
 
 
 def parser_of(syntax: str) -> Callable[[str], Tree]:

@@ -41,6 +41,9 @@ def quoted(document: Document, text: str) -> str:
 def remove(container: Node, field: Field) -> tuple[Edit, ...]:
     """Remove a setting of an object, with its comma or its line."""
     document, member = field.document, field.member
+    inside = _comments_within(document, member.start, member.node.end)
+    if inside:
+        return _hollowed(container, field, inside)
     if document.syntax == TOML and not _is_inline(document, container):
         return (cut(document, member.start, member.node.end),)
     text = document.text
@@ -57,6 +60,28 @@ def remove(container: Node, field: Field) -> tuple[Edit, ...]:
     if text[before + 1 : own.place.start].strip() == "" and "\n" not in text[before : member.start]:
         return (Edit(document.place(before, own.place.end), ""),)
     return (Edit(document.place(before, before + 1), ""), own)
+
+
+def _comments_within(document: Document, start: int, end: int) -> str:
+    """The comments of a range that starts and ends with a token, each that needs one with its line end."""
+    text = document.text[start:end]
+    if "//" not in text and "/*" not in text and "#" not in text:
+        return ""
+    return "".join(
+        comment if comment.startswith("/*") else comment + "\n"
+        for comment in (text[first:last].rstrip("\r") for first, last in document.comments_of(text))
+    )
+
+
+def _hollowed(container: Node, field: Field, comments: str) -> tuple[Edit, ...]:
+    """Remove a setting and its comma, and leave the comments that stand inside of it."""
+    document, member = field.document, field.member
+    own = Edit(document.place(member.start, member.node.end), comments)
+    comma = None
+    if document.syntax != TOML or _is_inline(document, container):
+        comma = _comma_behind(document, member.node.end, container.end)
+        comma = comma if comma is not None else _comma_before(document, container, member)
+    return (own,) if comma is None else (own, Edit(document.place(comma, comma + 1), ""))
 
 
 def add_after(entry: Entry, field: Field, key: str, value: str) -> Edit:

@@ -10,12 +10,12 @@ commas are fine), `.toml` as TOML 1.0.
 
 ## Bad
 ```jsonc
-{ "queues": { "consumers": [ { "queue": "orders" "max_retries": 5 } ] } }
+{ "queues": { "consumers": [ { "queue": "orders" "dead_letter_queue": "orders-dlq" } ] } }
 ```
 
 ## Good
 ```jsonc
-{ "queues": { "consumers": [ { "queue": "orders", "max_retries": 5 } ] } }
+{ "queues": { "consumers": [ { "queue": "orders", "dead_letter_queue": "orders-dlq" } ] } }
 ```
 """
 

@@ -10,12 +10,12 @@ the file looks right until the deploy.
 
 ## Bad
 ```jsonc
-{ queues: { consumers: [ { 'queue': 'orders', max_retries: 0x5 } ] } }
+{ queues: { consumers: [ { 'queue': 'orders', max_retries: 0x5, dead_letter_queue: 'orders-dlq' } ] } }
 ```
 
 ## Good
 ```jsonc
-{ "queues": { "consumers": [ { "queue": "orders", "max_retries": 5 } ] } }
+{ "queues": { "consumers": [ { "queue": "orders", "max_retries": 5, "dead_letter_queue": "orders-dlq" } ] } }
 ```
 
 ## Fix
