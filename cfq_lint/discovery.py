@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 import re
 
-from cfq_lint.document import NAMES, REDIRECT, Document, Redirect, Unreadable, read
+from cfq_lint.document import NAMES, REDIRECT, Document, Entry, Redirect, Unreadable, read
+from cfq_lint.syntax.node import OBJECT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
 
 FILE_PATTERN = r"(^|/)wrangler(\.[\w-]+)?\.(jsonc?|toml)$"
 """Files that hold a wrangler configuration by their name; also the pattern of the pre-commit hooks."""
+ENTRY_ENDINGS = (".py", ".js", ".mjs", ".ts", ".mts")
+ENTRY_LENGTH_MAX = 2_000_000
+"""Entry files are sources, not bundles; of a longer one nothing is certain."""
 FOLDERS_SKIPPED = frozenset({"node_modules", "__pycache__", "venv"})
 
 
@@ -98,12 +102,28 @@ def survey(document: Document, path: str, exists: Callable[[str], bool] = os.pat
     A file under another name than wrangler's own is read with `--config` only, and nothing shadows or redirects it.
     """
     folder, name = os.path.split(os.path.abspath(path))
+    document.entry = _entry(document, folder)
     if name not in NAMES:
         return
     document.shadowed_by = _first_choice(folder, name, exists)
     base = next((above for above in _upwards(folder) if exists(os.path.join(above, REDIRECT))), None)
     if base is not None:
         document.redirect = _redirect(base, folder, path)
+
+
+def _entry(document: Document, folder: str) -> Entry | None:
+    """The source that `main` names, if the file configures a consumer and the source can be read. Nothing of it is ever run."""
+    root = document.tree.root
+    if root is None or root.kind != OBJECT or "consumers" not in document.text:
+        return None
+    main = next((member.node.value for member in reversed(root.value) if member.key == "main"), None)
+    if not isinstance(main, str) or not main.endswith(ENTRY_ENDINGS):
+        return None
+    try:
+        with open(os.path.join(folder, main), encoding="utf-8") as file:
+            return Entry(main, file.read(ENTRY_LENGTH_MAX))
+    except (OSError, ValueError):
+        return None
 
 
 def _upwards(folder: str) -> Iterable[str]:

@@ -51,10 +51,18 @@ class Redirect:
     fault_place: Place | None = None
 
 
+@record
+class Entry:
+    """The Worker's own source: the file that `main` names, as it was read."""
+
+    path: str
+    text: str
+
+
 class Document:
     """One configuration file. Offsets and columns do not count a byte order mark."""
 
-    __slots__ = ("bom", "encoding_problem", "lines", "path", "redirect", "shadowed_by", "syntax", "text", "tree")
+    __slots__ = ("bom", "encoding_problem", "entry", "lines", "path", "redirect", "shadowed_by", "syntax", "text", "tree")
 
     def __init__(self, path: str, text: str, *, bom: bool = False, encoding_problem: str | None = None) -> None:
         self.path = path
@@ -66,6 +74,7 @@ class Document:
         self.tree = Tree(None, []) if encoding_problem else parser_of(self.syntax)(text)
         self.shadowed_by: str | None = None
         self.redirect: Redirect | None = None
+        self.entry: Entry | None = None
 
     @property
     def faults(self) -> list[Fault]:

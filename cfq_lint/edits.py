@@ -13,7 +13,7 @@ from cfq_lint.finding import Edit
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cfq_lint.syntax import Member, Node
-    from cfq_lint.wrangler import Entry, Field
+    from cfq_lint.wrangler import Field
 
 _BLANKS = " \t"
 
@@ -84,13 +84,13 @@ def _hollowed(container: Node, field: Field, comments: str) -> tuple[Edit, ...]:
     return (own,) if comma is None else (own, Edit(document.place(comma, comma + 1), ""))
 
 
-def add_after(entry: Entry, field: Field, key: str, value: str) -> Edit:
-    """Add a setting behind another one of the same entry, laid out as that one is."""
-    document, member = entry.document, field.member
+def add_after(container: Node, field: Field, key: str, value: str) -> Edit:
+    """Add a setting behind another one of the same object, laid out as that one is."""
+    document, member = field.document, field.member
     text = document.text
     indent = _indent(text, member.start)
     line_end = "\r\n" if "\r\n" in text else "\n"
-    if document.syntax == TOML and not _is_inline(document, entry.node):
+    if document.syntax == TOML and not _is_inline(document, container):
         end = _end_of_line(text, member.node.end)
         return Edit(document.place(end, end), f"{line_end}{indent or ''}{key} = {value}")
     written = f"{key} = {value}" if document.syntax == TOML else f'"{key}": {value}'

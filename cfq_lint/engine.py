@@ -6,10 +6,11 @@ that fails makes a finding about the linter and never ends the run.
 
 from __future__ import annotations
 
+from cfq_lint.facts import Facts
 from cfq_lint.finding import Finding, Severity, sort_key
 from cfq_lint.record import record
 from cfq_lint.rules import BY_KEY, MODULES, OFF, code_of, load, name_of
-from cfq_lint.signs import signs_of
+from cfq_lint.signs import FACTS, SEVERAL_FILES, signs_of
 from cfq_lint.text import Place
 from cfq_lint.topology import Links, Topology, links_of
 from cfq_lint.wrangler import Worker
@@ -19,12 +20,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from cfq_lint.document import Document
-    from cfq_lint.facts import Facts
     from cfq_lint.ignores import Ignore
     from cfq_lint.rule import Rule
 
 CRASH_CODE = "CFQ000"
 CRASH_NAME = "internal-error"
+_NOTHING_KNOWN = Facts()
 IGNORE_MARK = "cfq-lint:"
 _SYNTAX = "cfq0"
 _UNUSED = BY_KEY["unused-ignore"]
@@ -102,9 +103,11 @@ def judge(document: Document, rules: Iterable[str], facts: Facts, environment: s
     worker = Worker(document, environment)
     whole = document.whole
     signs = signs_of(worker)
+    if facts != _NOTHING_KNOWN:
+        signs.add(FACTS)
     findings: list[Finding] = []
     for module in rules:
-        if MODULES[module] in signs and (whole or module.startswith(_SYNTAX)):
+        if not signs.isdisjoint(MODULES[module]) and (whole or module.startswith(_SYNTAX)):
             rule = load(module)
             if rule.check is not None:
                 try:
@@ -134,8 +137,10 @@ def conclude(
     topology = Topology(result.links for result in ordered)
     found = [finding for result in ordered for finding in result.findings]
     signs = {sign for result in ordered if result.whole for sign in result.signs}
+    if len(ordered) > 1:
+        signs.add(SEVERAL_FILES)
     for module in rules:
-        rule = load(module) if MODULES[module] in signs else None
+        rule = load(module) if not signs.isdisjoint(MODULES[module]) else None
         if rule is not None and rule.check_project is not None:
             try:
                 found += rule.check_project(topology, facts)

@@ -48,12 +48,17 @@ def check_project(topology: Topology, facts: Facts) -> Iterator[Finding]:
         name = consumer.dead_letter_queue
         if name is None or consumer.dead_letter_place is None or name in topology.consumers_of:
             continue
+        consumers = facts.consumers(name)
+        if consumers:
+            continue
+        proven = consumers is not None
         seconds = facts.unconsumed_dead_letter_seconds(name)
         message = (
-            f"nobody in this run consumes the dead-letter queue {name!r};"
+            f"nobody {f'({facts.origin}) ' if proven else 'in this run '}consumes the dead-letter queue {name!r};"
             f" without a consumer its retention is {_in_words(seconds)}, then messages are deleted"
         )
-        yield RULE.finding(consumer.dead_letter_place, message, environment=consumer.environment)
+        severity = Severity.WARNING if proven else None
+        yield RULE.finding(consumer.dead_letter_place, message, environment=consumer.environment, severity=severity)
 
 
 def _in_words(seconds: int) -> str:
