@@ -29,7 +29,7 @@ def find(paths: Iterable[str], exclude: Iterable[tuple[str, list[str]]] = ()) ->
 
     `exclude` holds folders, each with globs as in `.gitignore` relative to it; they hold for named files too.
     """
-    excluded = tuple(_patterns(globs, folder) for folder, globs in exclude if globs)
+    excluded = tuple(matcher(globs, folder) for folder, globs in exclude if globs)
     found: set[str] = set()
     problems = []
     for path in paths:
@@ -78,12 +78,12 @@ def _gitignore(folder: str) -> tuple[Callable[[str, bool], bool], ...]:
     """What the `.gitignore` of a folder says: one matcher, or none where there is no such file."""
     try:
         with open(os.path.join(folder, ".gitignore"), encoding="utf-8", errors="replace") as file:
-            return (_patterns(file.read().splitlines(), folder),)
+            return (matcher(file.read().splitlines(), folder),)
     except OSError:
         return ()
 
 
-def _patterns(lines: list[str], folder: str) -> Callable[[str, bool], bool]:
+def matcher(lines: list[str], folder: str) -> Callable[[str, bool], bool]:
     """Whether a path below `folder` (a folder: True) is matched by patterns as in `.gitignore`."""
     from pathspec import GitIgnoreSpec  # only where there are patterns
 

@@ -51,7 +51,8 @@ class FileResult:
 class Report:
     """All findings of a run, sorted by file and position.
 
-    `files` are the paths that were read, `suppressed` the findings that inline ignores accept, `unparsed` the files of which
+    `files` are the paths that were read, `suppressed` the findings that ignores accept, `baselined` those that a baseline does,
+    `unparsed` the files of which
     only the syntax was judged, `problems` one line for every path that could not be read, and `crashed` says that a rule
     failed.
     """
@@ -59,6 +60,7 @@ class Report:
     findings: tuple[Finding, ...]
     files: tuple[str, ...]
     suppressed: tuple[Finding, ...] = ()
+    baselined: tuple[Finding, ...] = ()
     unparsed: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
     crashed: bool = False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from enum import StrEnum
 
 from cfq_lint.record import record
@@ -99,6 +100,15 @@ class Finding:
     def end_column(self) -> int:
         """1-based column just behind the mistake."""
         return self.place.end_column
+
+
+def fingerprint(finding: Finding, path: str) -> str:
+    """What a finding is known by when lines move: its rule, its file and what it says, without line numbers.
+
+    `path` is the file as the reader of the fingerprint names it. Two findings that say the same of one file have the same one.
+    """
+    said = re.sub(r"\bline \d+", "line", finding.message)
+    return f"{path}\0{finding.code}\0{said}"
 
 
 def sort_key(finding: Finding) -> tuple[str, int, int, int, str, str]:

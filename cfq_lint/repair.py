@@ -7,9 +7,10 @@ import tempfile
 
 from cfq_lint import discovery
 from cfq_lint.document import Document, from_bytes
-from cfq_lint.engine import FileResult, Report, conclude, judge
+from cfq_lint.engine import FileResult, Report, judge
 from cfq_lint.fixer import ROUNDS_MAX, FixFailed, apply, is_applicable
 from cfq_lint.record import record
+from cfq_lint.run import finish
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def repair(results: list[FileResult], plan: Plan, problems: list[str], *, unsafe
     after: dict[str, bytes] = {}
     fixed: dict[str, int] = {}
     for _ in range(ROUNDS_MAX):
-        report = conclude(by_path.values(), plan.rules, plan.facts, problems=problems, environment=plan.environment)
+        report = finish(by_path.values(), plan, problems)
         waiting: dict[str, list[Finding]] = {}
         for finding in report.findings:
             if is_applicable(finding.fix, unsafe=unsafe):

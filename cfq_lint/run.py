@@ -10,14 +10,17 @@ from functools import cache
 
 from cfq_lint import discovery
 from cfq_lint.document import Document, Unreadable, read
-from cfq_lint.engine import FileResult, Report, choose, conclude, judge
-from cfq_lint.facts import Facts
-from cfq_lint.record import record
+from cfq_lint.engine import FileResult, Report, choose, conclude, judge, matching
+from cfq_lint.facts import Facts, QueueFacts
+from cfq_lint.finding import sort_key
+from cfq_lint.record import record, replace
+from cfq_lint.rules import code_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from cfq_lint.finding import Finding
     from cfq_lint.settings import Settings
 
 FILES_PER_PROCESS_MIN = 500
@@ -28,12 +31,16 @@ _SETTINGS_FILES = (("cfq-lint.toml", ()), ("pyproject.toml", ("tool", "cfq-lint"
 
 @record
 class Plan:
-    """What a run looks at: the modules of its rules, facts, the environment (None: all), and whether redirects are followed."""
+    """What a run looks at: the modules of its rules, facts, the environment (None: all), and whether redirects are followed.
+
+    `per_path_ignores` are a folder, a glob relative to it, and the modules of rules whose findings are accepted in such files.
+    """
 
     rules: tuple[str, ...]
     facts: Facts
     environment: str | None = None
     follow_redirect: bool = False
+    per_path_ignores: tuple[tuple[str, str, tuple[str, ...]], ...] = ()
 
 
 def lint_paths(
@@ -45,6 +52,7 @@ def lint_paths(
     select: Iterable[str] | None = None,
     ignore: Iterable[str] = (),
     exclude: Iterable[str] = (),
+    facts: str | None = None,
     follow_redirect: bool = False,
     jobs: int = 1,
 ) -> Report:
@@ -59,17 +67,18 @@ def lint_paths(
     paths = [os.fspath(path) for path in paths]
     found = find_settings(paths)
     made = make_plan(
-        found[1] if found else None,
+        found,
         env=env,
         plan=plan,
         known_queues=known_queues,
         select=select,
         ignore=ignore,
         follow_redirect=follow_redirect,
+        snapshot=read_snapshot(facts),
     )
     files, problems = find_files(paths, exclude, found)
     results, unread = judge_files(files, made, jobs)
-    return conclude(results, made.rules, made.facts, problems=[*problems, *unread], environment=env)
+    return finish(results, made, [*problems, *unread])
 
 
 def lint_text(
@@ -93,7 +102,7 @@ def lint_text(
 
 
 def make_plan(
-    settings: Settings | None,
+    settings: tuple[str, Settings] | None,
     *,
     env: str | None = None,
     plan: str | None = None,
@@ -101,17 +110,56 @@ def make_plan(
     select: Iterable[str] | None = None,
     ignore: Iterable[str] = (),
     follow_redirect: bool = False,
+    snapshot: Facts | None = None,
 ) -> Plan:
-    """What is given, completed by the settings. Raises UnknownRule."""
-    queues = {}
+    """What is given, completed by a snapshot of the account and by the settings (their file and values). Raises UnknownRule."""
+    queues: dict[str, QueueFacts] = {}
+    per_path: list[tuple[str, str, tuple[str, ...]]] = []
+    origin = "declared"
+    if snapshot is not None:
+        plan = plan or snapshot.plan
+        known_queues = sorted({*snapshot.queues, *(known_queues or ())})
     if settings is not None:
-        plan = plan or settings.plan
-        known_queues = settings.known_queues if known_queues is None else known_queues
-        select = settings.select if select is None else select
-        ignore = [*settings.ignore, *ignore]
-        queues = settings.queue_facts()
+        file, values = settings
+        plan = plan or values.plan
+        known_queues = values.known_queues if known_queues is None else known_queues
+        select = values.select if select is None else select
+        ignore = [*values.ignore, *ignore]
+        queues = values.queue_facts()
+        for glob, rules in values.per_path_ignores.items():
+            per_path.append((os.path.dirname(file), glob, tuple(module for key in rules for module in matching(key))))
+    if snapshot is not None:
+        origin = f"declared, or {snapshot.origin}" if queues else snapshot.origin
+        queues = {**queues, **snapshot.queues}
     known = frozenset(known_queues) if known_queues is not None else None
-    return Plan(choose(select, ignore), Facts(plan, queues, known), env, follow_redirect)
+    return Plan(choose(select, ignore), Facts(plan, queues, known, origin), env, follow_redirect, tuple(per_path))
+
+
+def read_snapshot(file: str | None) -> Facts | None:
+    """The facts in a snapshot file; None where none is given. Raises WrongSettings."""
+    if file is None:
+        return None
+    from cfq_lint.snapshot import load  # loads pydantic
+
+    return load(os.fspath(file))
+
+
+def finish(results: Iterable[FileResult], plan: Plan, problems: Iterable[str] = ()) -> Report:
+    """The report of a run, with what the settings accept for some paths among the suppressed."""
+    report = conclude(results, plan.rules, plan.facts, problems=problems, environment=plan.environment)
+    if not plan.per_path_ignores:
+        return report
+    rules = [
+        (discovery.matcher([glob], folder), {code_of(module) for module in modules})
+        for folder, glob, modules in plan.per_path_ignores
+    ]
+    kept: list[Finding] = []
+    accepted: list[Finding] = []
+    for finding in report.findings:
+        is_accepted = any(finding.code in codes and matches(finding.path, False) for matches, codes in rules)
+        (accepted if is_accepted else kept).append(finding)
+    suppressed = sorted([*report.suppressed, *accepted], key=sort_key)
+    return replace(report, findings=tuple(kept), suppressed=tuple(suppressed))
 
 
 def find_settings(paths: Iterable[str]) -> tuple[str, Settings] | None:

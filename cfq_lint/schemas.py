@@ -86,7 +86,7 @@ def report() -> dict[str, Any]:
         "end_line": {"type": "integer", "minimum": 1},
         "end_column": {"type": "integer", "minimum": 1, "description": "exclusive"},
     }
-    counts = ("files", "errors", "warnings", "infos", "fixable", "suppressed", "unparsed", "problems")
+    counts = ("files", "errors", "warnings", "infos", "fixable", "suppressed", "baselined", "unparsed", "problems")
     fix = _object({"title": _TEXT, "safe": {"type": "boolean"}, "edits": _list(_object({**place, "text": _TEXT}))})
     finding = {
         "code": {"type": "string", "pattern": "^CFQ[0-9]{3}$"},
@@ -132,6 +132,13 @@ def settings() -> dict[str, Any]:
     return {"$schema": DIALECT, **Settings.model_json_schema(by_alias=True)}
 
 
+def facts() -> dict[str, Any]:
+    """A snapshot of the account, for `--facts`."""
+    from cfq_lint.snapshot import Snapshot  # loads pydantic
+
+    return {"$schema": DIALECT, **Snapshot.model_json_schema()}
+
+
 def _text(make: Callable[[], dict[str, Any]]) -> Callable[[], str]:
     return lambda: json.dumps(make(), indent=2) + "\n"
 
@@ -140,6 +147,7 @@ SCHEMAS: dict[str, tuple[str, Callable[[], str]]] = {
     "limits": ("limits.json", pages.limits_as_json),
     "wrangler-queues": ("wrangler-queues.schema.json", _text(wrangler_queues)),
     "settings": ("settings.schema.json", _text(settings)),
+    "facts": ("facts.schema.json", _text(facts)),
     "report": ("report.schema.json", _text(report)),
 }
 """By name: the file below `schemas/`, and what makes its text."""

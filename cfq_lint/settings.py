@@ -45,6 +45,9 @@ class Settings(BaseModel):
     ignore: list[str] = Field([], description="leave these rules out")
     exclude: list[str] = Field([], description="globs of files to pass over, as in .gitignore, relative to the settings file")
     fail_on: Literal["error", "warning", "info"] = Field("warning", description="least severity that makes the exit code 1")
+    per_path_ignores: dict[str, list[str]] = Field(
+        {}, description="rules to leave out in files that match a glob, relative to the settings file"
+    )
     known_queues: list[str] | None = Field(None, description="all queues of the account")
     queues: dict[str, DeclaredQueue] = Field({}, description="declared facts about queues, by name")
 

@@ -134,3 +134,21 @@ def schema(name: Annotated[str, typer.Argument(help="limits, wrangler-queues, se
     if name not in SCHEMAS:
         raise typer.Exit(fail(f"no schema {name!r}; there are {', '.join(SCHEMAS)}"))
     sys.stdout.write(as_text(name))
+
+
+@app.command()
+def diff(
+    old: Annotated[str, typer.Argument(help="What is deployed: a file, a folder or a git revision.")],
+    new: Annotated[str, typer.Argument(help="What is to be deployed: a file, a folder or a git revision.")],
+    format: Annotated[Format, typer.Option("--format", help="How to show it.")] = Format.text,
+) -> None:
+    """Show what a deploy would change for queues, and what it would leave behind."""
+    from cfq_lint.cli.check import Usage
+    from cfq_lint.cli.compare import diff as compare
+    from cfq_lint.document import Unreadable
+
+    try:
+        code = compare(old, new, as_json=format is Format.json)
+    except (Usage, Unreadable) as error:
+        code = fail(str(error))
+    raise typer.Exit(code)

@@ -6,9 +6,9 @@ import os
 import sys
 
 from cfq_lint.document import Unreadable, from_bytes
-from cfq_lint.engine import Report, UnknownRule, conclude, judge
+from cfq_lint.engine import Report, UnknownRule, judge
 from cfq_lint.finding import Severity
-from cfq_lint.run import Plan, find_files, find_settings, judge_files, make_plan
+from cfq_lint.run import Plan, find_files, find_settings, finish, judge_files, make_plan, read_snapshot
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def check(values: dict[str, Any]) -> int:
     except Exception as error:
         from cfq_lint.fixer import FixFailed  # loaded only where something failed
 
-        if isinstance(error, FixFailed) or type(error).__name__ == "WrongSettings":
+        if isinstance(error, FixFailed) or type(error).__name__ in {"WrongSettings", "WrongBaseline"}:
             return fail(str(error))
         raise
 
@@ -53,13 +53,14 @@ def _check(values: dict[str, Any]) -> int:
         paths = [values["stdin_filename"] or "wrangler.jsonc"]
     settings = find_settings(paths)
     plan = make_plan(
-        settings[1] if settings else None,
+        settings,
         env=values["env"],
         plan=values["plan"],
         known_queues=_known_queues(values["known_queues"]),
         select=values["select"],
         ignore=values["ignore"] or (),
         follow_redirect=values["follow_redirect"],
+        snapshot=read_snapshot(values["facts"]),
     )
     if "-" in values["paths"]:
         results: list[FileResult] = [_judge_stdin(paths[0], plan)]
@@ -69,7 +70,13 @@ def _check(values: dict[str, Any]) -> int:
     if values["fix"] or values["unsafe_fixes"] or values["diff"]:
         report = _repair(results, problems, plan, values)
     else:
-        report = conclude(results, plan.rules, plan.facts, problems=problems, environment=plan.environment)
+        report = finish(results, plan, problems)
+    if values["baseline"] or values["write_baseline"]:
+        from cfq_lint import baseline
+
+        if values["write_baseline"]:
+            _write(values["write_baseline"], baseline.as_text(report, values["write_baseline"]))
+        report = baseline.accept(report, values["write_baseline"] or values["baseline"])
     threshold = Severity(values["fail_on"] or (settings[1].fail_on if settings else "warning"))
     _show(report, values, threshold)
     if report.problems or report.crashed:
@@ -126,7 +133,7 @@ def _repair(results: list[FileResult], problems: list[str], plan: Plan, values: 
 
         for change in changes:
             sys.stdout.write(unified(change, colour=use_colour(sys.stdout)))
-        return conclude(results, plan.rules, plan.facts, problems=problems, environment=plan.environment)
+        return finish(results, plan, problems)
     refused = [said for change in changes if (said := write(change)) is not None]
     done = [change for change in changes if not any(said.startswith(f"{change.path}: ") for said in refused)]
     if done:

@@ -32,6 +32,7 @@ def summary(report: Report) -> dict[str, int]:
         "infos": severities.count("info"),
         "fixable": sum(finding.fix is not None and finding.fix.safe for finding in report.findings),
         "suppressed": len(report.suppressed),
+        "baselined": len(report.baselined),
         "unparsed": len(report.unparsed),
         "problems": len(report.problems),
     }

@@ -8,6 +8,8 @@ from __future__ import annotations
 import hashlib
 import json
 
+from cfq_lint.finding import fingerprint
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cfq_lint.engine import Report
@@ -20,14 +22,14 @@ def render(report: Report) -> str:
     seen: dict[str, int] = {}
     issues = []
     for finding in report.findings:
-        base = f"{finding.path}\0{finding.code}\0{finding.place.excerpt.strip()}\0{finding.message}"
+        base = fingerprint(finding, finding.path)
         seen[base] = seen.get(base, 0) + 1
-        fingerprint = hashlib.sha256(f"{base}\0{seen[base]}".encode("utf-8", "backslashreplace")).hexdigest()
+        digest = hashlib.sha256(f"{base}\0{seen[base]}".encode("utf-8", "backslashreplace")).hexdigest()
         issues.append(
             {
                 "description": finding.message,
                 "check_name": finding.name,
-                "fingerprint": fingerprint,
+                "fingerprint": digest,
                 "severity": _SEVERITIES[finding.severity],
                 "location": {"path": finding.path, "lines": {"begin": finding.line, "end": finding.end_line}},
             }

@@ -55,6 +55,8 @@ def summed_up(report: Report, paint: Paint) -> str:
         more.append(f"{counts['fixable']} fixable with --fix")
     if counts["suppressed"]:
         more.append(f"{counts['suppressed']} suppressed")
+    if counts["baselined"]:
+        more.append(f"{counts['baselined']} in the baseline")
     if counts["unparsed"]:
         more.append(f"{_count(counts['unparsed'], 'file')} with broken syntax, otherwise unchecked")
     return said + (f" ({'; '.join(more)})" if more else "")

@@ -77,6 +77,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "cfq407_queue_name_near_miss": (signs.UNCONSUMED,),
     "cfq408_feedback_loop": (signs.LOOP,),
     "cfq409_pages_consumer": (signs.PAGES,),
+    "cfq410_consumer_removed_still_attached": (signs.NEVER,),
     "cfq501_env_queues_not_inherited": (signs.ENVIRONMENTS,),
     "cfq502_env_consumers_missing": (signs.ENVIRONMENTS,),
     "cfq503_env_producer_missing": (signs.ENVIRONMENTS,),

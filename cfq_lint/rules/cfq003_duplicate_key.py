@@ -65,9 +65,7 @@ def _repeated(document: Document, node: Node) -> Iterator[Finding]:
             first[member.key] = (member.start, member.end)
             continue
         earlier = document.place(*first[member.key])
-        message = (
-            f"the key {member.key!r} stands in line {earlier.line} already; the last one wins, the earlier value is dropped"
-        )
+        message = f"the object has the key {member.key!r} already; the last one wins, the earlier value is dropped"
         yield RULE.finding(place, message, related=(Related(earlier, "first here"),))
 
 

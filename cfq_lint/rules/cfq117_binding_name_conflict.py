@@ -61,8 +61,7 @@ def _conflicts(environment: Environment, worker: Worker) -> Iterator[Finding]:
             taken[binding.text] = ("another queue", binding.place)
             continue
         kind, place = taken[binding.text]
-        where = f" in line {place.line}" if place is not None else ""
-        message = f"the binding {binding.text!r} is also the name of {kind}{where}; each name in `env` can be one thing only"
+        message = f"the binding {binding.text!r} is also the name of {kind}; each name in `env` can be one thing only"
         related = (Related(place, f"also named {binding.text!r}"),) if place is not None else ()
         yield RULE.finding(binding.place, message, environment=environment.name, related=related)
 

@@ -53,8 +53,9 @@ if TYPE_CHECKING:
 
 def check_project(topology: Topology, facts: Facts) -> Iterator[Finding]:
     """At most one finding a consumer, at the dead-letter queue's name."""
-    known = {**topology.consumers_of, **topology.producers_of}
-    names = sorted({*known, *(facts.known_queues or ()), *facts.queues})
+    places = {link.queue: link.place for link in topology.producers}
+    places |= {link.queue: link.place for link in topology.consumers}
+    names = sorted({*places, *(facts.known_queues or ()), *facts.queues})
     for consumer in topology.consumers:
         name, place = consumer.dead_letter_queue, consumer.dead_letter_place
         if name is None or place is None or name in names:
@@ -62,7 +63,7 @@ def check_project(topology: Topology, facts: Facts) -> Iterator[Finding]:
         right = near(name, [each for each in names if each != consumer.queue])
         if right is not None:
             message = f"nobody knows the dead-letter queue {name!r}, and it would be created; did you mean {right!r}?"
-            related = [Related(known[right][0].place, "the queue with the similar name")] if right in known else []
+            related = [Related(places[right], "the queue with the similar name")] if right in places else []
             fix = Fix(f"write {right!r}", (Edit(place, f'"{right}"'),), safe=False)
             yield RULE.finding(place, message, environment=consumer.environment, fix=fix, related=related)
 

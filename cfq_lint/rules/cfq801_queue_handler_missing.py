@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from cfq_lint import limits
 from cfq_lint.finding import Finding, Severity
-from cfq_lint.rule import Rule
+from cfq_lint.rule import CODE, Rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,7 +41,8 @@ def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:
     from cfq_lint.entry import certainly_lacks_queue_handler  # only a file with an entry needs a parser of its language
 
     if certainly_lacks_queue_handler(entry.path, entry.text):
-        message = f"{main.shown} exports no queue handler, but the Worker consumes {consumers[0].queue_name!r}; the deploy fails with code 11001"
+        queue = consumers[0].queue_name
+        message = f"{main.shown} exports no queue handler but consumes {queue!r}; the deploy fails with code 11001"
         yield RULE.finding(main.place, message, environment=consumers[0].environment)
 
 
@@ -51,6 +52,6 @@ RULE = Rule(
     Severity.ERROR,
     limits.PAGE_JAVASCRIPT_APIS,
     limits.READ_DOSSIER,
-    needs="code",
+    needs=CODE,
     check=check,
 )
