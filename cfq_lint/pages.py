@@ -175,3 +175,65 @@ def hooks() -> str:
             "  require_serial: true",
         ]
     return "\n".join(lines) + "\n"
+
+
+def configuration() -> str:
+    """The page `docs/configuration.md`, from the settings' own model."""
+    from cfq_lint.settings import DeclaredQueue, Settings  # loads pydantic
+
+    lines = [
+        "# Settings",
+        "",
+        "In `cfq-lint.toml`, or in `pyproject.toml` below `[tool.cfq-lint]`. The nearest of these files counts, looked for upwards from the",
+        "folder that all linted paths have in common; `cfq-lint.toml` beats a `pyproject.toml` beside it. Options of the command line win.",
+        "A setting that does not exist, or has a wrong value, stops the run with exit code 2.",
+        "",
+        "| setting | type | default | meaning |",
+        "|---|---|---|---|",
+    ]
+    schema = Settings.model_json_schema(by_alias=True)["properties"]
+    lines += [_setting_row(name, schema[name]) for name in schema if name != "queues"]
+    lines += [
+        "",
+        "## Declared queues",
+        "",
+        "`[tool.cfq-lint.queues.NAME]` declares what the file cannot say. Findings that rest on it say so.",
+        "",
+    ]
+    lines += ["| setting | type | default | meaning |", "|---|---|---|---|"]
+    declared = DeclaredQueue.model_json_schema()["properties"]
+    lines += [_setting_row(name, declared[name]) for name in declared]
+    return "\n".join([*lines, "", "## Example", "", "```toml", _SETTINGS_EXAMPLE.strip(), "```"]) + "\n"
+
+
+def _setting_row(name: str, schema: dict[str, Any]) -> str:
+    kinds = [_kind(each) for each in schema.get("anyOf", [schema]) if each.get("type") != "null"]
+    default = schema.get("default")
+    shown = "not set" if default is None else f"`{json.dumps(default)}`"
+    return f"| `{name}` | {' or '.join(kinds)} | {shown} | {schema['description']} |"
+
+
+def _kind(schema: dict[str, Any]) -> str:
+    if "enum" in schema:
+        return ", ".join(f"`{json.dumps(each)}`" for each in schema["enum"])
+    if schema.get("type") == "array":
+        return "list of strings"
+    if schema.get("type") == "object":
+        return "table of lists of strings"
+    return str(schema["type"])
+
+
+_SETTINGS_EXAMPLE = """
+[tool.cfq-lint]
+plan = "paid"
+fail-on = "error"
+ignore = ["feedback-loop"]
+exclude = ["examples/"]
+
+[tool.cfq-lint.per-path-ignores]
+"legacy/**" = ["consumer-without-dlq"]
+
+[tool.cfq-lint.queues.orders]
+jurisdiction = "eu"
+message_retention_period = 1209600
+"""

@@ -10,25 +10,24 @@ import sys
 
 from cfq_lint import discovery
 from cfq_lint.changes import DEFAULTED, REMOVED, Comparison, compare
-from cfq_lint.cli.check import CLEAN, FOUND, Usage, use_colour
+from cfq_lint.cli.check import CLEAN, FAILED, FOUND, Usage, use_colour
 from cfq_lint.document import Document, from_bytes, read
 from cfq_lint.outputs._colour import Paint
 from cfq_lint.outputs.json import as_object
 
 
 def diff(old: str, new: str, *, as_json: bool) -> int:
-    """Compare two sides and show the differences; the exit code: 1 where something is left behind in the account, else 0."""
+    """Compare two sides and show the differences; the exit code: 1 where something stays behind in the account, else 0."""
     sides = [_documents(old), _documents(new)]
     if all(os.path.isfile(side) for side in (old, new)):
         name = new.replace(os.sep, "/")
         sides = [[_renamed(documents[0], name)] for documents in sides]
-    for documents in sides:
-        for document in documents:
-            if not document.whole:
-                raise Usage(f"{document.path}: does not parse; `cfq-lint check` says where")
-    comparison = compare(*sides)
+    broken = [document for documents in sides for document in documents if not document.whole]
+    for document in broken:
+        print(f"cfq-lint: {document.path}: does not parse and is passed over; `cfq-lint check` says where", file=sys.stderr)
+    comparison = compare(*([document for document in documents if document.whole] for documents in sides))
     sys.stdout.write(_as_json(comparison) if as_json else _as_text(comparison, Paint(colour=use_colour(sys.stdout))))
-    return FOUND if comparison.findings else CLEAN
+    return FAILED if broken else FOUND if comparison.findings else CLEAN
 
 
 def _renamed(document: Document, path: str) -> Document:
@@ -83,6 +82,5 @@ def _as_text(comparison: Comparison, paint: Paint) -> str:
     for change in comparison.changes:
         style = "error" if change.how == REMOVED else "warning" if change.how == DEFAULTED else "info"
         lines.append(f"{paint(style, change.how[0].upper())} {change.said}")
-    for finding in comparison.findings:
-        lines.append(f"{paint('warning', 'warning')} {finding.code} {finding.name}: {finding.message}")
+    lines += [f"{paint('warning', 'warning')} {each.code} {each.name}: {each.message}" for each in comparison.findings]
     return "\n".join(lines or ["a deploy would change nothing for queues"]) + "\n"

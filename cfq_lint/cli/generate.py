@@ -18,6 +18,7 @@ def generated(root: Path) -> dict[Path, str]:
     made = {root / "schemas" / file: make() for file, make in SCHEMAS.values()}
     made[root / ".pre-commit-hooks.yaml"] = pages.hooks()
     made[root / "docs" / "rules" / "index.md"] = pages.rules_index()
+    made[root / "docs" / "configuration.md"] = pages.configuration()
     made |= {root / "docs" / "rules" / f"{rule.name}.md": pages.rule_page(rule) for rule in every_rule()}
     readme = root / "README.md"
     before, start, rest = readme.read_text(encoding="utf-8").partition(TABLE_START)
