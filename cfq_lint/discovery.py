@@ -59,8 +59,15 @@ def _walk(top: str, excluded: tuple[Callable[[str, bool], bool], ...]) -> Iterab
                 hidden = entry.name.startswith(".") or entry.name in FOLDERS_SKIPPED
                 if not hidden and not any(ignored(entry.path, True) for ignored in ignores):
                     waiting.append((entry.path, ignores))
-            elif matches(entry.name) and entry.is_file() and not any(ignored(entry.path, False) for ignored in ignores):
+            elif matches(entry.name) and _is_file(entry) and not any(ignored(entry.path, False) for ignored in ignores):
                 yield entry.path
+
+
+def _is_file(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_file()
+    except OSError:  # a link that leads to itself
+        return False
 
 
 def _gitignores_above(folder: str) -> tuple[Callable[[str, bool], bool], ...]:
@@ -145,7 +152,7 @@ def _first_choice(folder: str, name: str, exists: Callable[[str], bool]) -> str 
     return None
 
 
-def _redirect(base: str, folder: str, path: str) -> Redirect:
+def _redirect(base: str, folder: str, path: str) -> Redirect | None:
     file = os.path.join(base, REDIRECT)
     beside = os.path.relpath(base, folder)
     shown = os.path.normpath(os.path.join(os.path.dirname(path), beside, REDIRECT)).replace(os.sep, "/")
@@ -153,14 +160,16 @@ def _redirect(base: str, folder: str, path: str) -> Redirect:
         document = read(file, shown)
     except Unreadable as error:
         return Redirect(Document(shown, "{}"), None, str(error))
+    root = document.tree.root
+    plain = root.plain() if root is not None else None
+    target = plain.get("configPath") if isinstance(plain, dict) else None
     if base != folder:
+        if isinstance(target, str) and os.path.normpath(os.path.join(os.path.dirname(file), target)) == os.path.abspath(path):
+            return None  # this is the file that the redirect deploys
         problem = f"it stands in another folder than {os.path.basename(path)}, and wrangler refuses the two together"
         return Redirect(document, None, problem, document.top)
-    root = document.tree.root
     if document.encoding_problem or document.faults or root is None:
         return Redirect(document, None, "it is not JSONC", document.top)
-    plain = root.plain()
-    target = plain.get("configPath") if isinstance(plain, dict) else None
     if not isinstance(target, str) or not target:
         return Redirect(document, None, "it has no string `configPath`", document.at(root))
     value = next(member.node for member in reversed(root.value) if member.key == "configPath")

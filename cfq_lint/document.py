@@ -161,8 +161,8 @@ def read(path: str, shown: str | None = None) -> Document:
     try:
         with open(path, "rb") as file:  # pathlib costs a cold start more than it serves
             data = file.read(FILE_SIZE_MAX_BYTES + 1)
-    except OSError as error:
-        raise Unreadable(f"{shown}: cannot be read: {error.strerror or error}") from error
+    except (OSError, ValueError) as error:  # a path with a zero character is a ValueError
+        raise Unreadable(f"{shown}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
     if len(data) > FILE_SIZE_MAX_BYTES:
         raise Unreadable(f"{shown}: cannot be read: larger than {FILE_SIZE_MAX_BYTES:,} bytes, which no configuration is")
     return from_bytes(shown, data)
