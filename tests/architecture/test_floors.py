@@ -51,6 +51,8 @@ SIDEWAYS = {
     # the engine applies ignores, a baseline takes findings from its report
     ("cfq_lint", "baseline", "engine"),
     ("cfq_lint", "engine", "ignores"),
+    # a wrong snapshot is said as wrong settings are
+    ("cfq_lint", "snapshot", "settings"),
     # limits.json is a page; a repair judges as a run does
     ("cfq_lint", "schemas", "pages"),
     ("cfq_lint", "repair", "run"),
