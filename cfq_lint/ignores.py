@@ -93,7 +93,7 @@ def _ignore(document: Document, start: int, end: int, match: re.Match[str]) -> I
         if first >= len(text):
             line = 0
     blanks = start
-    if _is_behind_something(text, start):
+    if _is_behind_something(text, start) and not re.compile(r"[ \t]*[^\s]").match(text, end):
         while text[blanks - 1] in " \t":
             blanks -= 1
     return Ignore(place, names, names_place, whole_file, line, first, last, cut(document, blanks, end), problem)
