@@ -75,7 +75,8 @@ def _gitignores_above(folder: str) -> tuple[Callable[[str, bool], bool], ...]:
     ignores: tuple[Callable[[str, bool], bool], ...] = ()
     for above in _upwards(os.path.abspath(folder)):
         if above != os.path.abspath(folder):
-            ignores += _gitignore(above)
+            # Whoever names an ignored folder wants it searched.
+            ignores += tuple(ignored for ignored in _gitignore(above) if not ignored(folder, True))
         if os.path.exists(os.path.join(above, ".git")):
             return ignores
     return ()

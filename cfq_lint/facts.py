@@ -42,9 +42,9 @@ class Facts:
         """The retention in force for a queue, and where the number comes from, for messages."""
         if self.plan == FREE:
             return limits.RETENTION_SECONDS_FREE, "fixed on the Free plan"
-        declared = self.queues.get(queue, QueueFacts()).message_retention_period
-        if declared is not None:
-            return declared, self.origin
+        known = self.queues.get(queue)
+        if known is not None and known.message_retention_period is not None:
+            return known.message_retention_period, self.origin
         return limits.RETENTION_SECONDS_DEFAULT, "the default"
 
     def consumers(self, queue: str) -> tuple[str, ...] | None:

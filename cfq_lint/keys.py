@@ -133,10 +133,10 @@ def is_queue_name(name: str) -> bool:
     """Whether Cloudflare accepts a name for a queue (API code 11003 where it does not)."""
     if not 1 <= len(name) <= limits.QUEUE_NAME_LENGTH_MAX or name[0] == "-" or name[-1] == "-":
         return False
-    return name.isascii() and all(character in _NAME_CHARACTERS for character in name)
+    return not name.strip(_NAME_CHARACTERS)  # nothing is left where every character is allowed
 
 
-_NAME_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-")
+_NAME_CHARACTERS = "abcdefghijklmnopqrstuvwxyz0123456789-"
 
 ELSEWHERE: dict[str, str] = {
     "jurisdiction": "wrangler queues create {queue} --jurisdiction eu",

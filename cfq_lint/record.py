@@ -8,6 +8,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import TypeVar, dataclass_transform
 
     T = TypeVar("T")
@@ -32,21 +33,20 @@ def record(cls: type[T]) -> type[T]:
     fields = tuple(cls.__annotations__)
     defaults = {name: cls.__dict__[name] for name in fields if name in cls.__dict__}
     required = frozenset(fields) - defaults.keys()
-    fill = object.__setattr__
+    setters: list[Callable[[object, object], None]] = []
 
     # One loop for all classes: source made and compiled for each, as dataclasses do, takes a cold start twenty times as long.
     def __init__(self: object, *given: object, **named: object) -> None:  # noqa: N807 - it becomes the class's own
-        for name, value in zip(fields, given, strict=False):
-            fill(self, name, value)
+        for fill, value in zip(setters, given, strict=False):
+            fill(self, value)
         if len(given) == len(fields) and not named:
             return
         rest = fields[len(given) :]
         if len(given) > len(fields) or not named.keys() <= set(rest) or not required.intersection(rest) <= named.keys():
-            raise TypeError(
-                f"{cls.__name__} takes {', '.join(fields)}; given were {len(given)} values and {', '.join(named) or 'no names'}"
-            )
-        for name in rest:
-            fill(self, name, named[name] if name in named else defaults[name])
+            got = f"{len(given)} values and {', '.join(named) or 'no names'}"
+            raise TypeError(f"{cls.__name__} takes {', '.join(fields)}; given were {got}")
+        for name, fill in zip(rest, setters[len(given) :], strict=True):
+            fill(self, named[name] if name in named else defaults[name])
 
     def values(self: object) -> tuple[object, ...]:
         return tuple(getattr(self, name) for name in fields)
@@ -70,6 +70,7 @@ def record(cls: type[T]) -> type[T]:
         "__reduce__": lambda self: (type(self), values(self)),
     }
     made: type[T] = type(cls.__name__, cls.__bases__, kept)
+    setters += [getattr(made, name).__set__ for name in fields]
     return made
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 FILES_PER_PROCESS_MIN = 500
 """Below twice this many files a second process costs more than it saves."""
-_CHUNK_FILES = 200
+_CHUNK_FILES = 50
 _SETTINGS_FILES = (("cfq-lint.toml", ()), ("pyproject.toml", ("tool", "cfq-lint")))
 
 

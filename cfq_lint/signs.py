@@ -62,7 +62,7 @@ def signs_of(worker: Worker) -> set[str]:
         signs.add(FAULT)
     if document.bom or document.encoding_problem or document.shadowed_by or document.redirect:
         signs.add(ODD_FILE)
-    if _has_repeated_key(worker):
+    if document.tree.repeats:
         signs.add(REPEATED_KEY)
     if len(worker.every_environment) > 1 or worker.selected is not None:
         signs.add(ENVIRONMENTS)
@@ -81,20 +81,6 @@ def signs_of(worker: Worker) -> set[str]:
         _look_at_bindings(environment, signs)
     _look_at_dead_letters(worker, signs)
     return signs
-
-
-def _has_repeated_key(worker: Worker) -> bool:
-    root = worker.document.tree.root
-    waiting = [root] if root is not None else []
-    while waiting:
-        node = waiting.pop()
-        if node.kind == OBJECT:
-            if len({member.key for member in node.value}) < len(node.value):
-                return True
-            waiting += [member.node for member in node.value if member.node.kind in {OBJECT, ARRAY}]
-        elif node.kind == ARRAY:
-            waiting += [item for item in node.value if item.kind in {OBJECT, ARRAY}]
-    return False
 
 
 def _look_at(environment: Environment, signs: set[str]) -> None:

@@ -129,12 +129,13 @@ def fields_of(document: Document, node: Node | None) -> dict[str, Field]:
 class Entry:
     """One element of `producers` or `consumers` that is an object.
 
-    `path` is how wrangler names it, e.g. `env.staging.queues.consumers[0]`; `environment` is the environment's name, None for
+    `queue` is its `queue` field if that holds a name, and `queue_name` the name, else "". `path` is how wrangler names the entry,
+    e.g. `env.staging.queues.consumers[0]`; `environment` is the environment's name, None for
     the top level; `script` the name of the Worker that it belongs to.
     """
 
     # No reference back to the environment: trees without cycles are freed at once, and a long run needs no garbage collector.
-    __slots__ = ("document", "environment", "fields", "node", "path", "script")
+    __slots__ = ("document", "environment", "fields", "node", "path", "queue", "queue_name", "script")
     keys: ClassVar[dict[str, Key]] = {}
 
     def __init__(self, document: Document, node: Node, path: str, environment: str | None, script: str) -> None:
@@ -144,6 +145,8 @@ class Entry:
         self.environment = environment
         self.script = script
         self.fields = fields_of(document, node)
+        self.queue = _named(self.fields.get("queue"))
+        self.queue_name: str = self.queue.node.value if self.queue is not None else ""
 
     @property
     def place(self) -> Place:
@@ -173,24 +176,21 @@ class Entry:
             if key not in self.keys:
                 yield field
 
-    @property
-    def queue(self) -> Field | None:
-        """The `queue` field, if it holds a name: a string that is not empty."""
-        field = self.fields.get("queue")
-        return field if field is not None and field.text else None
 
-    @property
-    def queue_name(self) -> str:
-        """The queue's name, "" where the entry does not give one."""
-        queue = self.queue
-        return queue.text or "" if queue is not None else ""
+def _named(field: Field | None) -> Field | None:
+    """A field that holds a name: a string that is not empty; else None."""
+    return field if field is not None and field.node.kind == STRING and field.node.value else None
 
 
 class Consumer(Entry):
-    """An element of `queues.consumers`."""
+    """An element of `queues.consumers`. `dead_letter_queue` is its field of that name, if it holds a name."""
 
-    __slots__ = ()
+    __slots__ = ("dead_letter_queue",)
     keys = CONSUMER_KEYS
+
+    def __init__(self, document: Document, node: Node, path: str, environment: str | None, script: str) -> None:
+        super().__init__(document, node, path, environment, script)
+        self.dead_letter_queue = _named(self.fields.get("dead_letter_queue"))
 
     @property
     def is_push(self) -> bool:
@@ -198,24 +198,16 @@ class Consumer(Entry):
         field = self.fields.get("type")
         return field is None or field.text == "worker"
 
-    @property
-    def dead_letter_queue(self) -> Field | None:
-        """The `dead_letter_queue` field, if it holds a name."""
-        field = self.fields.get("dead_letter_queue")
-        return field if field is not None and field.text else None
-
 
 class Producer(Entry):
-    """An element of `queues.producers`."""
+    """An element of `queues.producers`. `binding` is its field of that name, if it holds a name."""
 
-    __slots__ = ()
+    __slots__ = ("binding",)
     keys = PRODUCER_KEYS
 
-    @property
-    def binding(self) -> Field | None:
-        """The `binding` field, if it holds a name."""
-        field = self.fields.get("binding")
-        return field if field is not None and field.text else None
+    def __init__(self, document: Document, node: Node, path: str, environment: str | None, script: str) -> None:
+        super().__init__(document, node, path, environment, script)
+        self.binding = _named(self.fields.get("binding"))
 
 
 class Environment:

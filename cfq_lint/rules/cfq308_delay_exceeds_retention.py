@@ -22,7 +22,6 @@ delay, never.
 from __future__ import annotations
 
 from cfq_lint import limits
-from cfq_lint.facts import QueueFacts
 from cfq_lint.finding import Finding, Severity
 from cfq_lint.rule import FACTS, Rule
 
@@ -49,7 +48,8 @@ def check(worker: Worker, facts: Facts) -> Iterator[Finding]:
         if delay is not None and seconds is not None and is_used and retention <= seconds <= limits.DELAY_SECONDS_MAX:
             message = f"the retry delay, {seconds} s, is not below the retention, {retention} s ({why}); no retry ever comes"
             yield RULE.finding(delay.place, message, environment=entry.environment)
-        declared = facts.queues.get(entry.queue_name, QueueFacts()).delivery_delay
+        known = facts.queues.get(entry.queue_name)
+        declared = known.delivery_delay if known is not None else None
         if declared is not None and declared >= retention and entry.queue_name not in named:
             named.add(entry.queue_name)
             message = (

@@ -42,6 +42,7 @@ _member = re.compile(
 ).match
 _element = re.compile(rf"{_TRIVIA}(?:(?:({_STRING})|({_LITERAL})){_TRIVIA}([,\]])?+|([\[{{]))").match
 _trivia = re.compile(_TRIVIA).match
+_separated = re.compile(rf"{_TRIVIA}([,}}\]])").match
 
 # What the slow path sees: a string as JSON5 has it, a string that its line never closes, a word, or any one character.
 _WORD = (
@@ -116,6 +117,7 @@ class _Reader:
         self.stack: list[Node] = []
         self.after_value = False
         self.closer_is_swallowed = False
+        self.repeats = False
 
     def read(self) -> Tree:
         try:
@@ -130,9 +132,9 @@ class _Reader:
                 if position < len(self.text):
                     self._fault(position, _line_end(self.text, position), "unexpected text after the end of the configuration")
         except _StopReading:
-            for node in self.stack:
-                node.end = len(self.text)
-        return Tree(self.root, self.faults)
+            while self.stack:
+                self._close(len(self.text))
+        return Tree(self.root, self.faults, repeats=self.repeats)
 
     def _fault(self, start: int, end: int, message: str, replacement: str | None = None, *, json5: bool = False) -> None:
         self.faults.append(Fault(start, end, message, replacement, json5=json5))
@@ -173,7 +175,10 @@ class _Reader:
         return node
 
     def _close(self, position: int) -> int:
-        self.stack.pop().end = position
+        node = self.stack.pop()
+        node.end = position
+        if node.kind == OBJECT and len(node.value) > 1 and len({member.key for member in node.value}) < len(node.value):
+            self.repeats = True
         self.after_value = True
         return position
 
@@ -224,7 +229,11 @@ class _Reader:
 
     def _separator(self, position: int) -> int:
         """Past the comma after a value, or past the bracket that closes the container."""
-        position = self._skip(position)
+        match = _separated(self.text, position)
+        if match is not None and match.group(1) == ",":
+            self.after_value = False
+            return match.end()
+        position = match.end() - 1 if match is not None else self._skip(position)
         found = self.text[position : position + 1]
         closer = _CLOSERS[self.stack[-1].kind]
         if found == closer:

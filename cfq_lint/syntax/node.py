@@ -100,13 +100,17 @@ class Fault:
 
 
 class Tree:
-    """What a reader makes of a text: the root (None where there is no value at all) and its faults, at most FAULTS_MAX."""
+    """What a reader makes of a text: the root (None where there is no value at all) and its faults, at most FAULTS_MAX.
 
-    __slots__ = ("faults", "root")
+    `repeats` says that an object holds a key twice.
+    """
 
-    def __init__(self, root: Node | None, faults: list[Fault]) -> None:
+    __slots__ = ("faults", "repeats", "root")
+
+    def __init__(self, root: Node | None, faults: list[Fault], *, repeats: bool = False) -> None:
         self.root = root
         self.faults = faults
+        self.repeats = repeats
 
 
 FAULTS_MAX = 100
