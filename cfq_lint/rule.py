@@ -70,7 +70,13 @@ class Rule:
         related: Iterable[Related] = (),
         severity: Severity | None = None,
     ) -> Finding:
-        """A finding of this rule; `severity` only where the rule's own does not hold."""
+        """A finding of this rule; `severity` only where the rule's own does not hold.
+
+        What a file says may be quoted in `message` as it is: characters that cannot be printed, such as those that steer a
+        terminal, are escaped here.
+        """
+        if not message.isprintable():
+            message = "".join(each if each.isprintable() else ascii(each)[1:-1] for each in message)
         return Finding(
             self.code, self.name, severity or self.severity, message, place, self.source, environment, fix, tuple(related)
         )
