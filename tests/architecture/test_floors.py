@@ -16,7 +16,7 @@ FLOORS = {
         2: ("document", "discovery"),
         3: ("wrangler", "facts", "edits", "topology", "signs", "rule", "entry"),
         4: ("rules",),
-        5: ("settings", "snapshot", "ignores", "baseline", "engine", "fixer"),
+        5: ("settings", "snapshot", "ignores", "baseline", "engine", "fixer", "processes", "changes"),
         6: ("outputs", "pages", "schemas", "run", "repair", "cloudflare"),
         7: ("cli",),
     },
