@@ -184,9 +184,9 @@ def configuration() -> str:
     lines = [
         "# Settings",
         "",
-        "In `cfq-lint.toml`, or in `pyproject.toml` below `[tool.cfq-lint]`. The nearest of these files counts, looked for upwards from the",
-        "folder that all linted paths have in common; `cfq-lint.toml` beats a `pyproject.toml` beside it. Options of the command line win.",
-        "A setting that does not exist, or has a wrong value, stops the run with exit code 2.",
+        "In `cfq-lint.toml`, or in `pyproject.toml` below `[tool.cfq-lint]`. The nearest of these files counts, looked for",
+        "upwards from the folder that all linted paths have in common; `cfq-lint.toml` beats a `pyproject.toml` beside it. Options",
+        "of the command line win. A setting that does not exist, or has a wrong value, stops the run with exit code 2.",
         "",
         "| setting | type | default | meaning |",
         "|---|---|---|---|",

@@ -129,8 +129,8 @@ def fields_of(document: Document, node: Node | None) -> dict[str, Field]:
 class Entry:
     """One element of `producers` or `consumers` that is an object.
 
-    `queue` is its `queue` field if that holds a name, and `queue_name` the name, else "". `path` is how wrangler names the entry,
-    e.g. `env.staging.queues.consumers[0]`; `environment` is the environment's name, None for
+    `queue` is its `queue` field if that holds a name, and `queue_name` the name, else "". `path` is how wrangler names it, e.g.
+    `env.staging.queues.consumers[0]`; `environment` is the environment's name, None for
     the top level; `script` the name of the Worker that it belongs to.
     """
 
@@ -270,9 +270,10 @@ class Environment:
         if listed is None:
             return
         prefix = f"{self.label}." if self.label else ""
+        script = self.script
         for index, node in enumerate(listed.items):
             if node.kind == OBJECT:
-                yield listed.document, node, f"{prefix}queues.{key}[{index}]", self.name, self.script
+                yield listed.document, node, f"{prefix}queues.{key}[{index}]", self.name, script
 
     def inherited(self, key: str) -> Field | None:
         """A field of this environment, or else of the top level: for keys that wrangler lets environments inherit."""
