@@ -31,8 +31,6 @@ def spread(function: Callable[[Any], Any], parts: list[Any]) -> list[Any]:
 
 def _fork(function: Callable[[Any], Any], part: Any) -> tuple[int, int]:
     """Start a child on a part; its process id, and the end of a pipe from which its pickled result can be read."""
-    sys.stdout.flush()
-    sys.stderr.flush()
     reader, writer = os.pipe()
     child = os.fork()
     if child:
