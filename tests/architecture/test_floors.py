@@ -37,7 +37,6 @@ SIDEWAYS = {
     ("cfq_lint", "finding", "record"),
     ("cfq_lint", "finding", "text"),
     ("cfq_lint", "limits", "record"),
-    ("cfq_lint", "text", "record"),
     # discovery reads documents
     ("cfq_lint", "discovery", "document"),
     # all of these speak of the view
@@ -207,6 +206,8 @@ def _dotted(node):
     return node.id if isinstance(node, ast.Name) else "?"
 
 
+OF_CHILDREN = {"processes": {"sys.stdout", "sys.stderr", "os._exit"}}
+"""Who forks empties the buffers before and ends its children; it still prints nothing."""
 SPOKEN = {"sys.stdout", "sys.stderr", "sys.stdin", "sys.exit", "os.environ", "os.getenv", "os._exit"}
 
 
@@ -219,7 +220,7 @@ def test_only_the_command_line_prints_exits_and_reads_the_environment(package):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
                 assert node.func.id not in {"print", "input", "exit", "quit", "breakpoint"}, f"{module}:{node.lineno}"
             if isinstance(node, ast.Attribute):
-                assert _dotted(node) not in SPOKEN, f"{module}:{node.lineno} {_dotted(node)}"
+                assert _dotted(node) not in SPOKEN - OF_CHILDREN.get(module, set()), f"{module}:{node.lineno} {_dotted(node)}"
             if isinstance(node, ast.Raise) and node.exc is not None:
                 assert "SystemExit" not in ast.unparse(node.exc), f"{module}:{node.lineno}"
 
