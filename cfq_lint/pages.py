@@ -76,7 +76,8 @@ def _facts_of(rule: Rule) -> list[str]:
 def _limit_line(entry: Limit) -> str:
     plan = "" if entry.plan == "both" else f", {entry.plan.capitalize()} plan"
     note = f"; {entry.note}" if entry.note else ""
-    return f"- {entry.applies_to}: {entry.value} {entry.unit}{plan}{note} ({entry.id}, {entry.page}, checked {entry.checked})"
+    value = f"`{entry.value}`" if entry.unit == "pattern" else entry.value
+    return f"- {entry.applies_to}: {value} {entry.unit}{plan}{note} ({entry.id}, {entry.page}, checked {entry.checked})"
 
 
 def limits_as_text() -> str:
