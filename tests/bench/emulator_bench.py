@@ -191,7 +191,7 @@ def compare(peer: Peer, count: int, rounds: int) -> dict[str, list[float]]:
                 ("miniflare rounds", lambda: peer.do("burst", count, rounds=10)),
                 ("sqlite", lambda turn=turn: burst(count, journal=f"{folder}/{turn}.db")),
                 ("async", lambda: burst(count, asynchronous=True)),
-                ("miniflare latency", lambda: peer.do("latency", 200) / 200),
+                ("miniflare latency", lambda: peer.do("latency", 200)),
                 ("latency", lambda: latency(2000)),
             ]
             for name, run in work:
