@@ -1,4 +1,4 @@
-"""A queue as a test sees it: send, pull, acknowledge, pause, purge, look inside. All of it acts at the present moment.
+"""A queue as a test sees it: send, pull, acknowledge, pause, purge, look inside. All of it acts at the present moment."""
 
 from __future__ import annotations
 
