@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -148,14 +149,14 @@ def _leases_of(step: dict, leases: list[list]) -> tuple[list, list]:
     return acks, [(lease, delay) for (pull, place), delay in step["retries"] for lease in find(pull, place)]
 
 
-def handler_of(emu: Emulator, script: list[dict], asynchronous: bool) -> Any:
+def handler_of(where: Callable[[], Emulator], script: list[dict], asynchronous: bool) -> Any:
     """A handler that follows the script, one entry for each invocation."""
     invoked = iter(range(10**9))
 
     def follow(batch: Any, act: dict) -> None:
         for verb, *rest in act.get("calls", []):
             if verb == "send":
-                emu.queue(rest[0]).send(rest[1], delay_seconds=rest[2])
+                where().queue(rest[0]).send(rest[1], delay_seconds=rest[2])
             elif verb == "ackAll":
                 batch.ackAll()
             elif verb == "retryAll":
@@ -196,6 +197,7 @@ class Play:
 
     def __init__(self, data: dict, *, asynchronous: bool | None = None) -> None:
         self.data = data
+        self.handlers: dict[str, Any] = {}
         acts = [a for c in self._consumers() for a in c["script"]]
         self.asynchronous = any(a.get("takes") for a in acts) if asynchronous is None else asynchronous
         self.emu = self.open()
@@ -235,7 +237,7 @@ class Play:
         if c["type"] == "http_pull":
             self.emu.consume(c["queue"], type="http_pull", **settings)
         else:
-            handler = handler_of(self.emu, c["script"], self.asynchronous)
+            self.handlers[c["queue"]] = handler = handler_of(lambda: self.emu, c["script"], self.asynchronous)
             self.emu.consume(
                 c["queue"], handler, max_batch_size=c["size"], max_batch_timeout=c["timeout"], max_concurrency=c["slots"], **settings,
             )

@@ -58,7 +58,7 @@ class Replay:
 
     def __init__(self, name: str, **options: Any) -> None:
         self.script = lines(name)[0]
-        self.emu = Emulator(compatibility_date=self.script["compat"], compatibility_flags=self.script["flags"], **options)
+        self.emu = Emulator(flags=self.script["flags"], **options)
         self.start = self.emu.now
         self.seen: dict[str, list[tuple[str, int, int]]] = defaultdict(list)
         self.labels: dict[str, str] = {}

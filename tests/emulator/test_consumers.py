@@ -7,6 +7,7 @@ nothing is lost. Four: at least once is about once.
 from __future__ import annotations
 
 import random
+from pathlib import Path
 
 import pytest
 
@@ -266,7 +267,7 @@ def test_a_clients_error_is_permanent(text):
 
 
 def test_the_examples_wrangler_file_builds_their_queues():
-    emu = Emulator.from_wrangler("fixtures/consumers/wrangler.jsonc")
+    emu = Emulator.from_wrangler(Path(__file__).parents[2] / "fixtures" / "consumers" / "wrangler.jsonc")
     records, alarms = {}, []
     emu.attach(Mail(Provider(emu, up_after=DAY), records).queue, queue="mail")
     emu.attach(DeadMail(records, alarms).queue, queue="mail-dead")
