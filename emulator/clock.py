@@ -77,10 +77,16 @@ def moment_us(start: datetime | str) -> int:
     return ((when if when.tzinfo else when.replace(tzinfo=UTC)) - EPOCH) // MICROSECOND
 
 
-def span_us(span: float | timedelta) -> int:
-    """Whole microseconds of seconds or of a timedelta. Raises ValueError for a negative span."""
-    length_us = span // MICROSECOND if isinstance(span, timedelta) else round(span * SECOND_US)
-    if length_us < 0:
+def span_us(span: float | timedelta, rest_us: float = 0.0) -> tuple[int, float]:
+    """Whole microseconds of seconds or of a timedelta, and the rest that rounding left, so that thirds add up to a whole.
+
+    Raises ValueError for a negative span, TypeError for what is no number.
+    """
+    if (span.total_seconds() if isinstance(span, timedelta) else span) < 0:
         message = f"time cannot go back: {span!r} is negative"
         raise ValueError(message)
-    return length_us
+    if isinstance(span, timedelta):
+        return span // MICROSECOND, rest_us
+    exact_us = span * SECOND_US + rest_us
+    whole_us = max(0, round(exact_us))
+    return whole_us, exact_us - whole_us

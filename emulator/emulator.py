@@ -89,6 +89,7 @@ class Emulator:
         self._moving = self._closed = False
         self._batches_here = 0
         self._moment_us = -1
+        self._rest_us = 0.0
         self._broker.recover()
 
     # --- queues and consumers
@@ -200,10 +201,12 @@ class Emulator:
 
         Raises ValueError for a negative span, RuntimeError inside a handler; with `strict`, a handler's error.
         """
-        target_us = self._clock.now_us() + span_us(span)
         with self._moving_time():
+            target_us, rest_us = span_us(span, self._rest_us)
+            target_us += self._clock.now_us()
             self._work_until(target_us)
             self._clock.move_to(target_us)
+            self._rest_us = rest_us
 
     def run_until_idle(self) -> None:
         """Let time pass until no batch is due and no handler runs. Leases and retention alone do not move the clock."""

@@ -5,10 +5,10 @@ https://developers.cloudflare.com/queues/reference/delivery-guarantees/: at leas
 
 from __future__ import annotations
 
-import random
 from typing import NamedTuple
 
 from emulator.core.model import Message
+from emulator.ids import stream
 
 
 class WorkerCrashed(BaseException):
@@ -52,10 +52,7 @@ class Dice:
                 raise ValueError(message)
         self.faults = faults
         self.calm = not any((faults.duplicates, faults.reorder, faults.crashes, faults.refused_sends, faults.slow))
-        self._streams = {
-            name: random.Random(f"{name}:{seed}")  # noqa: S311 - faults, not secrets
-            for name in Faults._fields
-        }
+        self._streams = {name: stream(name, seed) for name in Faults._fields}
 
     def refuses_send(self) -> bool:
         """Whether this send is refused."""

@@ -1,4 +1,4 @@
-"""The only module, with `faults`, that draws chance: ids of 32 hex digits, from a seed or at random."""
+"""The only module that draws chance: ids of 32 hex digits, and seeded streams for faults."""
 
 from __future__ import annotations
 
@@ -23,3 +23,8 @@ class Ids:
         """Several ids, drawn at once: the same that `one` would give one after the other."""
         digits = f"{self._random.getrandbits(_BITS * count):0{_DIGITS * count}x}" if count else ""
         return tuple([digits[at : at + _DIGITS] for at in range(_DIGITS * (count - 1), -1, -_DIGITS)])
+
+
+def stream(name: str, seed: int | str | None) -> random.Random:
+    """A stream of chance of its own: the same for the same name and seed."""
+    return random.Random(None if seed is None else f"{name}:{seed}")  # noqa: S311 - faults, not secrets

@@ -215,10 +215,10 @@ class Runner:
             self._run_loop()
         else:
             invocation.returned = True
-            if invocation.open_awaits and self.waits and invocation.error is None:
-                self._run_loop()
-            else:
+            if not (invocation.open_awaits and self.waits and invocation.error is None):
                 self._end(invocation)
+            if invocation.tasks:
+                self._run_loop()
         self._reraise()
 
     def _open(self, invocation: Invocation) -> None:
@@ -238,6 +238,8 @@ class Runner:
     async def _await_handler(self, invocation: Invocation, result: Awaitable[Any]) -> None:
         try:
             await result
+        except GeneratorExit:  # the emulator was thrown away with the handler still running: nobody is left to tell
+            raise
         except BaseException as error:  # noqa: BLE001 - whatever a handler raises is its outcome
             invocation.fail(error)
         invocation.returned = True
@@ -255,6 +257,8 @@ class Runner:
     async def _await_promise(self, invocation: Invocation, awaitable: Awaitable[Any]) -> None:
         try:
             await awaitable
+        except GeneratorExit:  # as above
+            raise
         except BaseException as error:  # noqa: BLE001 - a promise's failure is the batch's, or nobody's
             if self.waits:
                 invocation.fail(error)

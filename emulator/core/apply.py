@@ -5,6 +5,7 @@ Longer than a module should be, because everything that writes stands in one pla
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable
 from heapq import heapify, heappop, heappush
 from typing import Any
@@ -64,12 +65,13 @@ def _sent(state: State, event: happened.Sent) -> None:
     queue, at_us, entry, size_bytes = state.queues[event.queue], event.at_us, state.entries, 0
     if queue.delayed:
         promote(queue, at_us)
-    messages, ready, arrived = queue.messages, queue.ready.append, queue.track.line.append
+    messages, ready, arrived, aged = queue.messages, queue.ready.append, queue.track.line.append, queue.ages.append
     for id, body, content_type, ready_us in zip(event.ids, event.bodies, event.content_types, event.ready_us, strict=True):
         entry += 1
         messages[id] = message = Message(id, body, content_type, at_us, at_us, ready_us, entry)
         size_bytes += len(body)
         arrived(message)
+        aged(message)
         if ready_us <= at_us:
             ready(message)
         else:
@@ -99,6 +101,8 @@ def _delivered(state: State, event: happened.Delivered) -> None:
     assert consumer is not None, "a batch left for a consumer that is not there"
     queue.flights[event.batch] = Flight(event.batch, event.ids, picked, consumer, event.at_us)
     state.batches = event.batch
+    if queue.backlog_seen is None:  # the autoscaler's first look; from then on it looks when a batch ends
+        queue.backlog_seen = len(queue.ready) - queue.ready_gone
     _touch(state, queue, event.at_us)
 
 
@@ -214,6 +218,7 @@ def _bury(state: State, queue: QueueState, ids: tuple[str, ...], target: QueueSt
         target.messages[id] = message
         target.backlog_bytes += len(message.body)
         target.dead_track.line.append(message)
+        heappush(target.dead_ages, (message.timestamp_us, message.entry, message))
         _stand(target, message, at_us)
     target.counts.received += len(ids)
     _remove(queue, ids)
@@ -295,7 +300,24 @@ def _touch(state: State, queue: QueueState, at_us: int) -> None:
     _clear_track(queue.track, len(queue.messages))
     if queue.dead_track.line or queue.dead_track.returned:
         _clear_track(queue.dead_track, len(queue.messages))
+    _clear_ages(queue)
     state.dirty.add(queue.config.name)
+
+
+def _clear_ages(queue: QueueState) -> None:
+    ages, dead_ages = queue.ages, queue.dead_ages
+    while ages and ages[0].place == GONE:
+        ages.popleft()
+    while dead_ages and dead_ages[0][2].place == GONE:
+        heappop(dead_ages)
+    if len(ages) > _CLUTTER + 2 * len(queue.messages):
+        _drop_gone(ages)
+
+
+def _drop_gone(line: deque[Message]) -> None:
+    kept = [message for message in line if message.place != GONE]
+    line.clear()
+    line.extend(kept)
 
 
 def _clear_ready(queue: QueueState) -> None:
@@ -304,9 +326,7 @@ def _clear_ready(queue: QueueState) -> None:
         line.popleft()
         queue.ready_gone -= 1
     if queue.ready_gone * 2 > len(line):
-        living = [message for message in line if message.place != GONE]
-        line.clear()
-        line.extend(living)
+        _drop_gone(line)
         queue.ready_gone = 0
 
 
@@ -334,9 +354,7 @@ def _clear_track(track: Track, living: int) -> None:
     while returned and returned[0][2].place > DELAYED:
         heappop(returned)[2].tracked = False
     if len(line) > _CLUTTER + 2 * living:  # gone behind a head that lives on; without this a long run would keep them all
-        kept = [message for message in line if message.place != GONE]
-        line.clear()
-        line.extend(kept)
+        _drop_gone(line)
 
 
 _WRITERS: dict[type, Callable[[State, Any], None]] = {

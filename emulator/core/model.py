@@ -103,12 +103,15 @@ class Counts:
 
 
 class QueueState:
-    """A queue with everything in it. `ready` is in order; `delayed` and `leases` are heaps; some of that may be gone."""
+    """A queue with everything in it. `ready` is in order; `delayed` and `leases` are heaps; some of that may be gone.
+
+    `ages` has the messages sent, `dead_ages` (a heap) the dead letters, by when they were sent.
+    """
 
     __slots__ = (
-        "attached", "backlog_bytes", "backlog_seen", "config", "consumer", "counts", "dead_track", "delayed", "delayed_gone",
-        "failure_permille", "flights", "flying_bytes", "flying_count", "leases", "messages", "ready", "ready_gone", "slots",
-        "track", "wake_departure_us", "wake_expiry_us", "wake_lapse_us", "window",
+        "ages", "attached", "backlog_bytes", "backlog_seen", "config", "consumer", "counts", "dead_ages", "dead_track",
+        "delayed", "delayed_gone", "failure_permille", "flights", "flying_bytes", "flying_count", "leases", "messages",
+        "ready", "ready_gone", "slots", "track", "wake_departure_us", "wake_expiry_us", "wake_lapse_us", "window",
     )  # fmt: skip
 
     def __init__(self, config: QueueConfig) -> None:
@@ -123,13 +126,15 @@ class QueueState:
         self.flights: dict[int, Flight] = {}
         self.flying_count = self.flying_bytes = 0
         self.leases: list[tuple[int, int, str, Message]] = []
+        self.ages: deque[Message] = deque()
+        self.dead_ages: list[tuple[int, int, Message]] = []
         self.track = Track()
         self.dead_track = Track()
         self.backlog_bytes = 0
         self.window: deque[tuple[int, int]] = deque()
         self.counts = Counts()
         self.slots = 1
-        self.backlog_seen = 0
+        self.backlog_seen: int | None = None
         self.failure_permille = 0
         self.wake_expiry_us: int | None = None
         self.wake_lapse_us: int | None = None

@@ -104,3 +104,9 @@ def _stand_in_line(queue: QueueState) -> None:
         message.tracked = message.place <= DELAYED
     for message in sorted(waiting, key=lambda message: (message.arrived_us, message.entry)):
         (queue.dead_track if message.dead else queue.track).line.append(message)
+    for message in sorted(queue.messages.values(), key=lambda message: message.timestamp_us):
+        if message.dead:
+            queue.dead_ages.append((message.timestamp_us, message.entry, message))
+        else:
+            queue.ages.append(message)
+    heapify(queue.dead_ages)

@@ -167,8 +167,9 @@ def _scale(queue: QueueState, flight: Flight, now_us: int, succeeded: bool, retu
     """The autoscaler, asked when a batch has ended: one slot more or less, from 1 to 250.
 
     Cloudflare publishes what it looks at, not the formula. Ours: the failure rate moves a quarter of the way to 0 or 1000
-    permille with each batch. Above 500 the slots are halved. Else one more when at least a batch waits and the backlog has not
-    shrunk since the last batch ended; one less when less than a batch waits. Only an exception counts as a failure, no retry().
+    permille with each batch. Above 500 the slots are halved. Else one more when at least a batch waits and either the backlog
+    has grown since the last batch ended or ten batches wait for every slot; one less when less than a batch waits. Only an
+    exception counts as a failure, no retry().
     """
     if flight.consumer.max_concurrency is not None:
         return None
@@ -181,9 +182,10 @@ def _scale(queue: QueueState, flight: Flight, now_us: int, succeeded: bool, retu
         count = max(1, count // 2)
     elif backlog < flight.consumer.max_batch_size:
         count = max(1, count - 1)
-    elif backlog >= queue.backlog_seen:
+    elif backlog > (queue.backlog_seen or 0) or backlog >= _BATCHES_PER_SLOT * count * flight.consumer.max_batch_size:
         count = min(cloudflare.CONCURRENCY_MAX, count + 1)
     return count, backlog, rate
 
 
 _FAILING_PERMILLE = 500
+_BATCHES_PER_SLOT = 10
