@@ -238,13 +238,16 @@ class Runner:
     async def _await_handler(self, invocation: Invocation, result: Awaitable[Any]) -> None:
         try:
             await result
-        except GeneratorExit:  # the emulator was thrown away with the handler still running: nobody is left to tell
-            raise
-        except BaseException as error:  # noqa: BLE001 - whatever a handler raises is its outcome
+        except BaseException as error:
+            if not self._is_running():
+                raise  # the emulator was thrown away with the handler still running: nobody is left to tell
             invocation.fail(error)
         invocation.returned = True
         invocation.open_awaits -= 1
         self._end_if_done(invocation)
+
+    def _is_running(self) -> bool:
+        return self._loop is not None and self._loop.is_running()
 
     def _wait_until(self, invocation: Invocation, awaitable: Awaitable[Any]) -> None:
         if not inspect.isawaitable(awaitable):
@@ -257,9 +260,9 @@ class Runner:
     async def _await_promise(self, invocation: Invocation, awaitable: Awaitable[Any]) -> None:
         try:
             await awaitable
-        except GeneratorExit:  # as above
-            raise
-        except BaseException as error:  # noqa: BLE001 - a promise's failure is the batch's, or nobody's
+        except BaseException as error:
+            if not self._is_running():
+                raise
             if self.waits:
                 invocation.fail(error)
         if self.waits:
@@ -298,7 +301,7 @@ class Runner:
             if isinstance(error, KeyboardInterrupt):
                 self._interrupt = error
         if self.waits and invocation.tasks:
-            current = asyncio.current_task(self._loop) if self._loop is not None and self._loop.is_running() else None
+            current = asyncio.current_task(self._loop) if self._is_running() else None
             for task in list(invocation.tasks):
                 if task is not current:
                     task.cancel()
