@@ -162,15 +162,15 @@ class Model:
         return [(m.lease, m.body, m.attempts) for m in taken]
 
     def settle(self, name: str, acks: list[str], retries: list[tuple[str, int | None]]) -> None:
-        """An ack is good whenever the message still is; a retry only while its lease is the message's lease."""
+        """An ack is good whenever the message is in the queue; a retry only while its lease is the message's lease."""
         line = self.lines[name]
         for lease in acks:
-            message = self.leases[lease][0]
-            if message.state in LIVE:
-                self._end(message, "acked")
+            for message in self._of(name, *LIVE):
+                if message.body == self.leases[lease][0].body:
+                    self._end(message, "acked")
         for lease, delay in retries:
             message = self.leases[lease][0]
-            if message.state == "leased" and message.lease == lease:
+            if message.queue == name and message.state == "leased" and message.lease == lease:
                 self._fail(line, message, line.consumer.delay if delay is None else delay * SECOND)
 
     def pause(self, name: str) -> None:

@@ -11,8 +11,8 @@ import pytest
 from tests.emulator.faces import ReopenedPlay
 from tests.emulator.random_scenarios import Play, difference, play_model, scenario, shrink
 
-COUNT = int(os.environ.get("EMULATOR_SCENARIOS", "400"))
-CHUNK = 50
+COUNT = int(os.environ.get("EMULATOR_SCENARIOS", "2000"))
+CHUNK = 100
 
 
 @pytest.mark.parametrize("first", range(0, COUNT, CHUNK))
