@@ -85,6 +85,9 @@ class SQLiteJournal:
         count, last = self._db.execute("SELECT count(*), coalesce(max(seq), 0) FROM events").fetchone()
         if count != last:
             raise _corrupt(self.path, f"events are missing: {count} of {last} are there")
+        for seq, data, checksum in self._db.execute("SELECT seq, data, checksum FROM events"):
+            if crc32(data) != checksum:
+                raise _corrupt(self.path, f"event {seq} is damaged")
         self._length: int = last
         self._db.execute("PRAGMA journal_mode = WAL")
         self._db.execute(f"PRAGMA synchronous = {synchronous}")

@@ -225,6 +225,28 @@ def test_a_file_that_cannot_be_continued_is_refused_and_left_untouched(tmp_path,
     assert [p.name for p in tmp_path.iterdir()] == ["journal.db"]
 
 
+def test_a_flipped_bit_is_noticed_or_changes_nothing(tmp_path):
+    path = a_journal(tmp_path / "journal.db")
+    whole, chance, noticed = path.read_bytes(), random.Random(9), 0
+    emu = Emulator(journal=path)
+    story = emu.events
+    emu.close()
+    for _ in range(60):
+        at = chance.randrange(len(whole))
+        damaged = bytearray(whole)
+        damaged[at] ^= 1 << chance.randrange(8)
+        path.write_bytes(damaged)
+        try:
+            emu = Emulator(journal=path)
+        except JournalError:
+            noticed += 1
+            assert path.read_bytes() == damaged
+            continue
+        assert emu.events[: len(story)] == story
+        emu.close()
+    assert noticed > 15
+
+
 def test_a_journal_of_many_events_starts_from_its_last_snapshot(tmp_path):
     path = tmp_path / "journal.db"
     emu = Emulator(journal=path)
