@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any
 
-from emulator import bodies
+from emulator.bodies import DECODERS
 from emulator.clock import moment
 from emulator.core import refusals
 from emulator.core.commands import Settle
@@ -47,7 +47,8 @@ class Message:
             crash = self._batch._crash  # noqa: SLF001 - the two classes are one thing
             if crash is not None:
                 crash(self.id)
-            self._body = bodies.decode(self._stored.body, self._stored.content_type)
+            stored = self._stored
+            self._body = DECODERS[stored.content_type](stored.body)
         return self._body
 
     @property

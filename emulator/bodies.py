@@ -6,10 +6,18 @@ https://developers.cloudflare.com/queues/configuration/javascript-apis/ (content
 from __future__ import annotations
 
 from base64 import b64encode
+from collections.abc import Callable
 from typing import Any
 
 from emulator import clone, json_text
 
+DECODERS: dict[str, Callable[[bytes], Any]] = {
+    "json": json_text.decode,
+    "text": bytes.decode,
+    "bytes": bytes,
+    "v8": clone.decode,
+}
+"""How each content type is read."""
 CONTENT_TYPES = ("json", "text", "bytes", "v8")
 
 
@@ -54,11 +62,7 @@ def encode(value: object, content_type: str) -> bytes:
 
 def decode(body: bytes, content_type: str) -> Any:
     """The value of stored bytes: a new one with every call."""
-    if content_type == "json":
-        return json_text.decode(body)
-    if content_type == "text":
-        return body.decode()
-    return body if content_type == "bytes" else clone.decode(body)
+    return DECODERS[content_type](body)
 
 
 def on_the_wire(body: bytes, content_type: str) -> str:

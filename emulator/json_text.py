@@ -22,7 +22,7 @@ try:
 except ImportError:
     orjson = None  # type: ignore[assignment]
 
-_EXACT = b" "
+_EXACT = b" "  # the first byte of a body that only the standard library reads exactly
 _LONG_NUMBER = re.compile(r"\d{19}")
 _stringify = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 
@@ -37,7 +37,7 @@ def _encoder() -> Callable[[object], bytes]:
         return _encode_with_standard_library
     options = orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_DATACLASS
     dumps = orjson.dumps
-    return lambda value: dumps(value, None, options)
+    return lambda value: b"%b" % dumps(value, None, options)  # a copy: what orjson gives holds on to a page of 4 KB
 
 
 _encode_fast = _encoder()
@@ -54,7 +54,7 @@ def encode(value: object) -> bytes:
 
 def decode(body: bytes) -> Any:
     """The value of a JSON text: a new one with every call. Raises ValueError for what is not JSON."""
-    if body[:1] == _EXACT:
+    if body[0] == _EXACT[0]:
         return json.loads(body)
     try:
         return _decode_fast(body)

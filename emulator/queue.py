@@ -112,14 +112,20 @@ class Queue:
         encoded: list[bytes] = []
         kinds: list[str] = []
         delays: list[int | None] = []
+        usual, encode = self.default_content_type, bodies.encode
         for row in messages:
+            if type(row) is dict and len(row) == 1 and "body" in row:
+                encoded.append(encode(row["body"], usual))
+                kinds.append(usual)
+                delays.append(None)
+                continue
             if not isinstance(row, Mapping):
                 message = f"sendBatch() takes mappings such as {{'body': 1}}, not {type(row).__name__}"
                 raise TypeError(message)
             given = row.get("contentType", row.get("content_type"))
-            kind = self.default_content_type if given is None else bodies.content_type_of(given, exact=True)
+            kind = usual if given is None else bodies.content_type_of(given, exact=True)
             delay = row.get("delaySeconds", row.get("delay_seconds"))
-            encoded.append(bodies.encode(row.get("body", UNDEFINED), kind))
+            encoded.append(encode(row.get("body", UNDEFINED), kind))
             kinds.append(kind)
             delays.append(None if delay is None else whole_seconds(delay))
         if not encoded:

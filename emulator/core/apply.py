@@ -92,10 +92,8 @@ def _sent(state: State, event: happened.Sent) -> None:
 
 def _delivered(state: State, event: happened.Delivered) -> None:
     queue = state.queues[event.queue]
-    picked = _take(queue, event)
-    for message in picked:
-        message.place = FLYING
-        queue.flying_bytes += len(message.body)
+    picked = _take(queue, event, FLYING)
+    queue.flying_bytes += sum([len(message.body) for message in picked])
     queue.flying_count += len(picked)
     consumer = queue.consumer
     assert consumer is not None, "a batch left for a consumer that is not there"
@@ -106,16 +104,17 @@ def _delivered(state: State, event: happened.Delivered) -> None:
     _touch(state, queue, event.at_us)
 
 
-def _take(queue: QueueState, event: happened.Delivered | happened.Pulled) -> list[Message]:
-    """Take messages from the front of the line, each with its new count of attempts."""
-    promote(queue, event.at_us)
+def _take(queue: QueueState, event: happened.Delivered | happened.Pulled, place: int) -> list[Message]:
+    """Take messages from the front of the line, each with its new place and count of attempts."""
+    if queue.delayed:
+        promote(queue, event.at_us)
     line, picked = queue.ready, []
     for id, attempts in zip(event.ids, event.attempts, strict=True):
         message = line.popleft()
         if message.id != id:
             line.appendleft(message)
             message = _take_from_within(queue, id)
-        message.attempts = attempts
+        message.attempts, message.place = attempts, place
         picked.append(message)
     queue.counts.delivered += len(picked)
     return picked
@@ -136,12 +135,17 @@ def _take_from_within(queue: QueueState, id: str) -> Message:
 
 def _settled(state: State, event: happened.Settled) -> None:
     queue = state.queues[event.queue]
-    for message in queue.flights.pop(event.batch).messages:
-        if message.place == FLYING:
-            queue.flying_count -= 1
-            queue.flying_bytes -= len(message.body)
-    _remove(queue, event.acked)
+    flying = [message for message in queue.flights.pop(event.batch).messages if message.place == FLYING]
+    queue.flying_count -= len(flying)
+    queue.flying_bytes -= sum([len(message.body) for message in flying])
     queue.counts.acked += len(event.acked)
+    if len(event.acked) == len(flying):
+        for message in flying:
+            message.place = GONE
+            del queue.messages[message.id]
+            queue.backlog_bytes -= len(message.body)
+    else:
+        _remove(queue, event.acked)
     if event.repeated:
         promote(queue, event.at_us)
         _return(state, queue, event.repeated, [event.at_us] * len(event.repeated))
@@ -154,6 +158,10 @@ def _settled(state: State, event: happened.Settled) -> None:
 
 def _leases_settled(state: State, event: happened.LeasesSettled) -> None:
     queue = state.queues[event.queue]
+    for id in event.acked:
+        if queue.messages[id].place == FLYING:  # a late acknowledgement of what a push consumer has in hand by now
+            queue.flying_count -= 1
+            queue.flying_bytes -= len(queue.messages[id].body)
     _remove(queue, event.acked)
     queue.counts.acked += len(event.acked)
     _fail(state, queue, event)
@@ -241,7 +249,7 @@ def _remove(queue: QueueState, ids: Iterable[str]) -> None:
 
 def _pulled(state: State, event: happened.Pulled) -> None:
     queue = state.queues[event.queue]
-    _lease(state, queue, _take(queue, event), event.leases, event.until_us)
+    _lease(state, queue, _take(queue, event, LEASED), event.leases, event.until_us)
     _touch(state, queue, event.at_us)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from heapq import heappop, heappush
+from itertools import islice
 
 from cfq_lint import limits as cloudflare
 from emulator.core.commands import Deliver, Settle
@@ -19,6 +20,8 @@ from emulator.core.model import FLYING, GONE, Consumer, Flight, Message, QueueSt
 
 def waiting(queue: QueueState, now_us: int, count: int) -> list[Message]:
     """The first `count` messages that are ready now, in order of (moment ready, entry number)."""
+    if not queue.ready_gone and len(queue.ready) >= count:
+        return list(islice(queue.ready, count))
     found: list[Message] = []
     for message in queue.ready:
         if len(found) == count:
