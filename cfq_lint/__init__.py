@@ -1,1 +1,43 @@
-"""cfq-lint: reads wrangler files and says what is wrong with their queues."""
+"""cfq-lint: reads wrangler files and says what is wrong with their queues.
+
+`lint_text` and `lint_paths` return a `Report` of `Finding`s. The names in `__all__` are public; everything else may change.
+"""
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from cfq_lint.engine import Report, UnknownRule
+    from cfq_lint.finding import Edit, Finding, Fix, Related, Severity
+    from cfq_lint.run import lint_paths, lint_text
+    from cfq_lint.settings import WrongSettings
+    from cfq_lint.text import Place
+
+__all__ = [
+    "Edit",
+    "Finding",
+    "Fix",
+    "Place",
+    "Related",
+    "Report",
+    "Severity",
+    "UnknownRule",
+    "WrongSettings",
+    "lint_paths",
+    "lint_text",
+]
+__version__ = "0.1.0"
+
+_ROOMS = {
+    "Edit": "finding", "Finding": "finding", "Fix": "finding", "Place": "text", "Related": "finding", "Report": "engine",
+    "Severity": "finding", "UnknownRule": "engine", "WrongSettings": "settings", "lint_paths": "run", "lint_text": "run",
+}
+
+
+def __getattr__(name: str) -> object:
+    """Load a public name when it is first asked for: the command line must not pay for what it does not use."""
+    if name not in _ROOMS:
+        raise AttributeError(f"module 'cfq_lint' has no attribute {name!r}")
+    from importlib import import_module
+
+    value = getattr(import_module(f"cfq_lint.{_ROOMS[name]}"), name)
+    globals()[name] = value
+    return value

@@ -1,0 +1,157 @@
+"""Which files a run reads, and which of them wrangler itself would read.
+
+Folders are searched for every file named like a wrangler configuration; `node_modules`, hidden folders and what `.gitignore` names are
+passed over, and no link is followed, so that a loop cannot trap the search. Named files are always read.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+
+from cfq_lint.document import NAMES, REDIRECT, Document, Redirect, Unreadable, read
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+FILE_PATTERN = r"(^|/)wrangler(\.[\w-]+)?\.(jsonc?|toml)$"
+"""Files that hold a wrangler configuration by their name; also the pattern of the pre-commit hooks."""
+FOLDERS_SKIPPED = frozenset({"node_modules", "__pycache__", "venv"})
+
+
+
+def find(paths: Iterable[str], exclude: Iterable[tuple[str, list[str]]] = ()) -> tuple[list[str], list[str]]:
+    """The files to read, sorted and each once, and one line for every path that is neither file nor folder.
+
+    `exclude` holds folders, each with globs as in `.gitignore` relative to it; they hold for named files too.
+    """
+    excluded = tuple(_patterns(globs, folder) for folder, globs in exclude if globs)
+    found = set()
+    problems = []
+    for path in paths:
+        if os.path.isdir(path):  # noqa: PTH112 - pathlib costs a cold start more than it serves
+            found.update(os.path.normpath(file) for file in _walk(path, excluded))
+        elif not os.path.exists(path):  # noqa: PTH110
+            problems.append(f"{path}: no such file or folder")
+        elif not any(matches(path, False) for matches in excluded):
+            found.add(os.path.normpath(path))
+    return sorted(found), problems
+
+
+def _walk(top: str, excluded: tuple[Callable[[str, bool], bool], ...]) -> Iterable[str]:
+    matches = re.compile(FILE_PATTERN).search
+    waiting = [(top, excluded + _gitignores_above(top))]
+    while waiting:
+        folder, ignores = waiting.pop()
+        try:
+            with os.scandir(folder) as entries:
+                listed = sorted(entries, key=lambda entry: entry.name)
+        except OSError:
+            continue  # it vanished, or may not be listed; there is nothing in it for us
+        if any(entry.name == ".gitignore" for entry in listed):
+            ignores = (*ignores, *_gitignore(folder))
+        for entry in listed:
+            if entry.is_dir(follow_symlinks=False):
+                hidden = entry.name.startswith(".") or entry.name in FOLDERS_SKIPPED
+                if not hidden and not any(ignored(entry.path, True) for ignored in ignores):
+                    waiting.append((entry.path, ignores))
+            elif matches(entry.name) and entry.is_file() and not any(ignored(entry.path, False) for ignored in ignores):
+                yield entry.path
+
+
+def _gitignores_above(folder: str) -> tuple[Callable[[str, bool], bool], ...]:
+    """What `.gitignore` files of the folders above say, up to the top of the repository; nothing outside of one."""
+    ignores: tuple[Callable[[str, bool], bool], ...] = ()
+    for above in _upwards(os.path.abspath(folder)):  # noqa: PTH100
+        if above != os.path.abspath(folder):  # noqa: PTH100
+            ignores += _gitignore(above)
+        if os.path.exists(os.path.join(above, ".git")):  # noqa: PTH110, PTH118
+            return ignores
+    return ()
+
+
+def _gitignore(folder: str) -> tuple[Callable[[str, bool], bool], ...]:
+    """What the `.gitignore` of a folder says: one matcher, or none where there is no such file."""
+    try:
+        with open(os.path.join(folder, ".gitignore"), encoding="utf-8", errors="replace") as file:  # noqa: PTH118, PTH123
+            return (_patterns(file.read().splitlines(), folder),)
+    except OSError:
+        return ()
+
+
+def _patterns(lines: list[str], folder: str) -> Callable[[str, bool], bool]:
+    """Whether a path below `folder` (a folder: True) is matched by patterns as in `.gitignore`."""
+    from pathspec import GitIgnoreSpec  # noqa: PLC0415 - only where there are patterns
+
+    spec = GitIgnoreSpec.from_lines(lines)
+
+    def matches(path: str, is_folder: bool) -> bool:
+        relative = os.path.relpath(path, folder).replace(os.sep, "/")
+        return spec.match_file(relative + "/" * is_folder)
+
+    return matches
+
+
+def survey(document: Document, path: str, exists: Callable[[str], bool] = os.path.isfile) -> None:
+    """Note on a document what wrangler would do with its file: read another one instead, or be redirected to one.
+
+    A file under another name than wrangler's own is read with `--config` only, and nothing shadows or redirects it.
+    """
+    folder, name = os.path.split(os.path.abspath(path))  # noqa: PTH100
+    if name not in NAMES:
+        return
+    document.shadowed_by = _first_choice(folder, name, exists)
+    base = next((above for above in _upwards(folder) if exists(os.path.join(above, REDIRECT))), None)  # noqa: PTH118
+    if base is not None:
+        document.redirect = _redirect(base, folder, path)
+
+
+def _upwards(folder: str) -> Iterable[str]:
+    while True:
+        yield folder
+        above = os.path.dirname(folder)  # noqa: PTH120
+        if above == folder:
+            return
+        folder = above
+
+
+def _first_choice(folder: str, name: str, exists: Callable[[str], bool]) -> str | None:
+    """The file that wrangler, run in `folder`, reads instead of the one named `name` there."""
+    for better in NAMES[: NAMES.index(name)]:
+        for above in _upwards(folder):
+            candidate = os.path.join(above, better)  # noqa: PTH118
+            if exists(candidate):
+                return os.path.relpath(candidate, folder).replace(os.sep, "/")
+    return None
+
+
+def _redirect(base: str, folder: str, path: str) -> Redirect:
+    file = os.path.join(base, REDIRECT)  # noqa: PTH118
+    beside = os.path.relpath(base, folder)
+    shown = os.path.normpath(os.path.join(os.path.dirname(path), beside, REDIRECT)).replace(os.sep, "/")  # noqa: PTH118, PTH120
+    try:
+        document = read(file, shown)
+    except Unreadable as error:
+        return Redirect(Document(shown, "{}"), None, str(error))
+    if base != folder:
+        problem = f"it stands in another folder than {os.path.basename(path)}, and wrangler refuses the two together"  # noqa: PTH119
+        return Redirect(document, None, problem, document.top)
+    root = document.tree.root
+    if document.encoding_problem or document.faults or root is None:
+        return Redirect(document, None, "it is not JSONC", document.top)
+    plain = root.plain()
+    target = plain.get("configPath") if isinstance(plain, dict) else None
+    if not isinstance(target, str) or not target:
+        return Redirect(document, None, "it has no string `configPath`", document.at(root))
+    value = next(member.node for member in reversed(root.value) if member.key == "configPath")
+    absolute = os.path.normpath(os.path.join(os.path.dirname(file), target))  # noqa: PTH118, PTH120
+    near = os.path.relpath(absolute, folder).replace(os.sep, "/")
+    try:
+        deployed = read(absolute)
+    except Unreadable:
+        return Redirect(document, None, f"its target {near} does not exist", document.at(value))
+    body = deployed.tree.root.plain() if deployed.tree.root is not None else None
+    if isinstance(body, dict) and "env" in body:
+        return Redirect(document, None, f"its target {near} has `env`, which a redirected configuration may not have", document.at(value))
+    return Redirect(document, os.path.normpath(os.path.join(os.path.dirname(path), near)))  # noqa: PTH118, PTH120

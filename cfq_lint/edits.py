@@ -1,0 +1,122 @@
+"""Edits that rules offer: rename a key, replace a value, remove or add a setting, each touching nothing but its own bytes.
+
+Comments are never removed: where one stands beside a setting that goes, the comment stays.
+"""
+
+from __future__ import annotations
+
+import re
+
+from cfq_lint.document import TOML, Document
+from cfq_lint.finding import Edit
+from cfq_lint.syntax import Member, Node
+from cfq_lint.wrangler import Entry, Field
+
+_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
+_BLANKS = " \t"
+
+
+def replace_value(field: Field, text: str) -> Edit:
+    """Write another value; `text` is the value as the file's language writes it."""
+    return Edit(field.place, text)
+
+
+def rename_key(field: Field, name: str) -> Edit:
+    """Write another key, quoted as the old one was."""
+    written = field.document.text[field.member.start : field.member.end]
+    quote = written[0] if written[0] in "\"'" else ""
+    if not quote and field.document.syntax == TOML and not _BARE_KEY.fullmatch(name):
+        quote = '"'
+    return Edit(field.key_place, f"{quote}{name}{quote}")
+
+
+def quoted(document: Document, text: str) -> str:
+    """A plain name as a string of the file's language. For names without quotes, backslashes and control characters."""
+    del document  # JSON and TOML write such a name alike
+    return f'"{text}"'
+
+
+def remove(container: Node, field: Field) -> tuple[Edit, ...]:
+    """Remove a setting of an object, with its comma or its line."""
+    document, member = field.document, field.member
+    if document.syntax == TOML and not _is_inline(document, container):
+        return (cut(document, member.start, member.node.end),)
+    text = document.text
+    comma = _comma_behind(document, member.node.end, container.end)
+    if comma is not None:
+        between = text[member.node.end : comma]
+        if between.strip() == "":
+            return (cut(document, member.start, comma + 1),)
+        return (cut(document, member.start, member.node.end), Edit(document.place(comma, comma + 1), ""))
+    before = _comma_before(document, container, member)
+    own = cut(document, member.start, member.node.end)
+    if before is None:
+        return (own,)
+    if text[before + 1 : own.place.start].strip() == "" and "\n" not in text[before:member.start]:
+        return (Edit(document.place(before, own.place.end), ""),)
+    return (Edit(document.place(before, before + 1), ""), own)
+
+
+def add_after(entry: Entry, field: Field, key: str, value: str) -> Edit:
+    """Add a setting behind another one of the same entry, laid out as that one is."""
+    document, member = entry.document, field.member
+    text = document.text
+    indent = _indent(text, member.start)
+    line_end = "\r\n" if "\r\n" in text else "\n"
+    if document.syntax == TOML and not _is_inline(document, entry.node):
+        end = _end_of_line(text, member.node.end)
+        return Edit(document.place(end, end), f"{line_end}{indent or ''}{key} = {value}")
+    written = f"{key} = {value}" if document.syntax == TOML else f'"{key}": {value}'
+    own_line = indent is not None and document.syntax != TOML
+    separator = f",{line_end}{indent}" if own_line else ", "
+    return Edit(document.place(member.node.end, member.node.end), separator + written)
+
+
+def _is_inline(document: Document, container: Node) -> bool:
+    return document.text.startswith("{", container.start)
+
+
+def _indent(text: str, start: int) -> str | None:
+    """The white space before `start`, if nothing else stands before it on its line."""
+    line = max(text.rfind("\n", 0, start), text.rfind("\r", 0, start)) + 1
+    before = text[line:start]
+    return before if before.strip(_BLANKS) == "" else None
+
+
+def _end_of_line(text: str, position: int) -> int:
+    match = re.compile(r"[\r\n]|\Z").search(text, position)
+    assert match is not None, "every text has an end"
+    return match.start()
+
+
+def cut(document: Document, start: int, end: int) -> Edit:
+    """Remove a range; with its whole line if nothing else stands there, else with the blanks behind it."""
+    text = document.text
+    indent = _indent(text, start)
+    stop = _end_of_line(text, end)
+    if indent is not None and text[end:stop].strip(_BLANKS) == "":
+        if text.startswith("\r\n", stop):
+            stop += 2
+        elif stop < len(text):
+            stop += 1
+        return Edit(document.place(start - len(indent), stop), "")
+    if text[end:stop].strip(_BLANKS):
+        while text[end] in _BLANKS:
+            end += 1
+    return Edit(document.place(start, end), "")
+
+
+def _comma_behind(document: Document, position: int, end: int) -> int | None:
+    """The comma that follows a value, comments passed over; None where the container ends before one comes."""
+    text = document.text
+    pattern = r"(?:\s++|#[^\n]*+)*+" if document.syntax == TOML else r"(?:\s++|//[^\r\n]*+|/\*(?s:.*?)\*/)*+"
+    match = re.compile(pattern).match(text, position, end)
+    assert match is not None, "it matches the empty string"
+    return match.end() if text.startswith(",", match.end()) else None
+
+
+def _comma_before(document: Document, container: Node, member: Member) -> int | None:
+    before = [other for other in container.value if other.node.end <= member.start]
+    if not before:
+        return None
+    return _comma_behind(document, before[-1].node.end, member.start)

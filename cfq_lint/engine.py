@@ -1,0 +1,178 @@
+"""From documents to a report: every rule on every file, then the rules about the whole run. No input, no output.
+
+A file is judged alone first, so that its tree can be forgotten; what the rules about the run need of it are its links. A rule that
+fails makes a finding about the linter and never ends the run.
+"""
+
+from __future__ import annotations
+
+from cfq_lint.facts import Facts
+from cfq_lint.finding import Finding, Severity, sort_key
+from cfq_lint.ignores import Ignore, ignores_of
+from cfq_lint.record import record
+from cfq_lint.rule import Rule
+from cfq_lint.rules import BY_KEY, RULES
+from cfq_lint.text import Place
+from cfq_lint.topology import Links, Topology, links_of
+from cfq_lint.wrangler import Worker
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from cfq_lint.document import Document
+
+CRASH_CODE = "CFQ000"
+CRASH_NAME = "internal-error"
+_SYNTAX = "CFQ0"
+_UNUSED = "CFQ009"
+
+
+class UnknownRule(Exception):  # noqa: N818 - it names what the user wrote
+    """A rule was selected or ignored that does not exist; the message names it and the nearest that does."""
+
+
+@record
+class FileResult:
+    """What judging one file gave. `whole` is False where the file does not parse and only its syntax was judged."""
+
+    path: str
+    findings: tuple[Finding, ...]
+    links: Links
+    ignores: tuple[Ignore, ...]
+    whole: bool
+
+
+@record
+class Report:
+    """All findings of a run, sorted by file and position.
+
+    `files` are the paths that were read, `suppressed` the findings that inline ignores accept, `unparsed` the files of which only the
+    syntax was judged, `problems` one line for every path that could not be read, and `crashed` says that a rule failed.
+    """
+
+    findings: tuple[Finding, ...]
+    files: tuple[str, ...]
+    suppressed: tuple[Finding, ...] = ()
+    unparsed: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
+    crashed: bool = False
+
+    def count(self, severity: Severity) -> int:
+        """How many findings have that severity."""
+        return sum(finding.severity == severity for finding in self.findings)
+
+
+def choose(select: Iterable[str] | None = None, ignore: Iterable[str] = ()) -> tuple[Rule, ...]:
+    """The rules of a run: those selected (None: all that are on by default) without those ignored.
+
+    A rule is given by its name, its code, the start of its code (`CFQ2`) or `all`. Raises UnknownRule.
+    """
+    dropped = {rule.code for key in ignore for rule in _matching(key)}
+    if select is None:
+        chosen = {rule.code for rule in RULES if rule.default}
+    else:
+        chosen = {rule.code for key in select for rule in _matching(key)}
+    return tuple(rule for rule in RULES if rule.code in chosen and rule.code not in dropped)
+
+
+def _matching(key: str) -> list[Rule]:
+    if key.lower() == "all":
+        return list(RULES)
+    rule = BY_KEY.get(key) or BY_KEY.get(key.upper()) or BY_KEY.get(key.lower())
+    if rule is not None:
+        return [rule]
+    if key.upper().startswith("CFQ"):
+        family = [rule for rule in RULES if rule.code.startswith(key.upper())]
+        if family:
+            return family
+    from difflib import get_close_matches  # noqa: PLC0415 - only a typo needs it
+
+    near = get_close_matches(key, BY_KEY, n=1)
+    raise UnknownRule(f"no rule {key!r}" + (f"; did you mean {near[0]!r}?" if near else "; `cfq-lint rules` lists them"))
+
+
+def judge(document: Document, rules: Iterable[Rule], facts: Facts, environment: str | None = None) -> FileResult:
+    """Run the rules about single files on one document."""
+    worker = Worker(document, environment)
+    whole = document.whole
+    findings: list[Finding] = []
+    for rule in rules:
+        if rule.check is not None and (whole or rule.code.startswith(_SYNTAX)):
+            try:
+                findings += rule.check(worker, facts)
+            except Exception as error:  # noqa: BLE001 - whatever a rule does, the run goes on and says so
+                findings.append(_crash(rule, error, document.top))
+    links = links_of(worker) if whole else Links()
+    return FileResult(document.path, tuple(findings), links, ignores_of(document), whole)
+
+
+def conclude(
+    results: Iterable[FileResult],
+    rules: Iterable[Rule],
+    facts: Facts,
+    *,
+    problems: Iterable[str] = (),
+    environment: str | None = None,
+) -> Report:
+    """Run the rules about the whole run, apply the ignores, and sort."""
+    ordered = sorted(results, key=lambda result: result.path)
+    rules = tuple(rules)
+    topology = Topology(result.links for result in ordered)
+    found = [finding for result in ordered for finding in result.findings]
+    for rule in rules:
+        if rule.check_project is not None:
+            try:
+                found += rule.check_project(topology, facts)
+            except Exception as error:  # noqa: BLE001 - as in judge()
+                place = Place(ordered[0].path if ordered else "", 0, 0, 1, 1, 1, 1)
+                found.append(_crash(rule, error, place))
+    found.sort(key=sort_key)
+    kept, suppressed = _apply_ignores(ordered, found, rules, whole_run=environment is None)
+    return Report(
+        findings=tuple(kept),
+        files=tuple(result.path for result in ordered),
+        suppressed=tuple(suppressed),
+        unparsed=tuple(result.path for result in ordered if not result.whole),
+        problems=tuple(problems),
+        crashed=any(finding.code == CRASH_CODE for finding in kept),
+    )
+
+
+def _apply_ignores(
+    results: list[FileResult], findings: list[Finding], rules: tuple[Rule, ...], *, whole_run: bool
+) -> tuple[list[Finding], list[Finding]]:
+    """The findings that stay, unused ignores added, and those that an ignore accepts."""
+    with_ignores = {result.path: result for result in results if result.ignores}
+    if not with_ignores:
+        return findings, []
+    used: dict[Ignore, set[str]] = {}
+    kept, suppressed = [], []
+    for finding in findings:
+        result = with_ignores.get(finding.path)
+        covering = [ignore for ignore in result.ignores if ignore.covers(finding)] if result is not None else []
+        for ignore in covering:
+            used.setdefault(ignore, set()).update({finding.name, finding.code})
+        (suppressed if covering else kept).append(finding)
+    # A rule that did not run cannot tell whether its ignore is of use: not selected, another environment, a file that does not parse.
+    if whole_run and any(rule.code == _UNUSED for rule in rules):
+        ran = {key for rule in rules for key in (rule.code, rule.name)}
+        for result in with_ignores.values():
+            if result.whole:
+                kept += _unused(result, used, ran)
+        kept.sort(key=sort_key)
+    return kept, suppressed
+
+
+def _unused(result: FileResult, used: dict[Ignore, set[str]], ran: set[str]) -> Iterable[Finding]:
+    rule = BY_KEY[_UNUSED]
+    for ignore in result.ignores:
+        silent = {name for name in ignore.names if name in BY_KEY and name not in ran}
+        said = ignore.unused(used.get(ignore, set()) | silent, set(BY_KEY))
+        if said is not None:
+            yield rule.finding(ignore.place, said[0], fix=said[1])
+
+
+def _crash(rule: Rule, error: Exception, place: Place) -> Finding:
+    message = f"the rule {rule.name} failed on this file, which is a fault of cfq-lint: {type(error).__name__}: {error}"
+    return Finding(CRASH_CODE, CRASH_NAME, Severity.ERROR, message, place, "")

@@ -1,0 +1,27 @@
+"""The queue names of a Worker, dead-letter queues included, and what a template leaves in their place."""
+
+from __future__ import annotations
+
+import re
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cfq_lint.wrangler import Entry, Field, Worker
+
+_PLACEHOLDER = re.compile(r"<[^<>]*>|\{[^{}]*\}|^(?i:your)[-_]")
+
+
+def names(worker: Worker) -> Iterator[tuple[Entry, Field]]:
+    """Every `queue` and `dead_letter_queue` that is a string, empty ones included."""
+    for entry in worker.entries():
+        for key in ("queue", "dead_letter_queue"):
+            field = entry.field(key)
+            if field is not None and field.text is not None and key in entry.keys:
+                yield entry, field
+
+
+def is_placeholder(name: str) -> bool:
+    """Whether a name is what a template asks its reader to replace: `<name>`, `${NAME}`, `YOUR_QUEUE`, braces."""
+    return _PLACEHOLDER.search(name) is not None

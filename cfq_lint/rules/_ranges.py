@@ -1,0 +1,54 @@
+"""What the rules about ranges share: a number outside the range of its key, and the number that is probably meant."""
+
+from __future__ import annotations
+
+from cfq_lint.edits import replace_value
+from cfq_lint.finding import Finding, Fix
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from cfq_lint.keys import Key
+    from cfq_lint.rule import Rule
+    from cfq_lint.wrangler import Entry, Field
+
+_MILLISECONDS = 1000
+
+
+def out_of_range(rule: Rule, entries: Iterable[Entry], key: Key, hint: str = "") -> Iterator[Finding]:
+    """One finding a number that is not an integer within the key's range, at the number. Other types are wrong-type's."""
+    for entry in entries:
+        field = entry.field(key.name)
+        if field is None or field.number is None:
+            continue
+        if field.integer is not None and _minimum(key) <= field.integer <= _maximum(key):
+            continue
+        why = " is not an integer" if field.integer is None else ""
+        message = f"{key.name} {field.shown}{why or ' is out of range'}; allowed is {key.allowed}"
+        if hint:
+            message += f". {hint.format(queue=entry.queue_name or 'QUEUE')}"
+        fix = _nearest(field, key) if rule.fix is not None else None
+        yield rule.finding(field.place, message, environment=entry.environment, fix=fix)
+
+
+def _minimum(key: Key) -> int:
+    assert key.minimum is not None, "a key with a range has both ends"
+    return key.minimum
+
+
+def _maximum(key: Key) -> int:
+    assert key.maximum is not None, "a key with a range has both ends"
+    return key.maximum
+
+
+def _nearest(field: Field, key: Key) -> Fix | None:
+    """The number that is meant in another unit, or else the nearest that is allowed. Unsafe: only the author knows."""
+    number = field.number
+    if number is None or number != number:  # noqa: PLR0124 - NaN is not equal to itself
+        return None
+    seconds = number / _MILLISECONDS
+    if key.unit == "seconds" and number > _maximum(key) and seconds == int(seconds) and seconds <= _maximum(key):
+        return Fix(f"write {int(seconds)}: milliseconds are meant", (replace_value(field, str(int(seconds))),), safe=False)
+    near = round(min(max(number, _minimum(key)), _maximum(key)))
+    return Fix(f"write {near}, the nearest that is allowed", (replace_value(field, str(near)),), safe=False)

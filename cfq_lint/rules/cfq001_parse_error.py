@@ -1,0 +1,43 @@
+"""The file is not JSONC or not TOML, so wrangler cannot read it.
+
+## What it does
+Reports every place where the text breaks its grammar, up to 100 in a file. While a file has one, no other rule judges it: what a
+broken file seems to lack may only stand behind the break.
+
+## Why it matters
+wrangler stops at the first of them and deploys nothing. `.json` and `.jsonc` are both read as JSONC (comments and trailing commas are
+fine), `.toml` as TOML 1.0.
+
+## Bad
+```jsonc
+{ "queues": { "consumers": [ { "queue": "orders" "max_retries": 5 } ] } }
+```
+
+## Good
+```jsonc
+{ "queues": { "consumers": [ { "queue": "orders", "max_retries": 5 } ] } }
+```
+"""
+
+from __future__ import annotations
+
+from cfq_lint import limits
+from cfq_lint.finding import Finding, Severity
+from cfq_lint.rule import Rule
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cfq_lint.facts import Facts
+    from cfq_lint.wrangler import Worker
+
+
+def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:
+    """One finding a fault that no other dialect explains."""
+    for fault in worker.document.faults:
+        if not fault.json5:
+            yield RULE.finding(worker.document.place(fault.start, fault.end), fault.message)
+
+
+RULE = Rule("CFQ001", "parse-error", Severity.ERROR, limits.PAGE_WRANGLER, limits.READ_DOSSIER, check=check)

@@ -1,0 +1,41 @@
+"""wrangler never reads this file, because it finds another one first.
+
+## What it does
+Reports a `wrangler.toml` or `wrangler.jsonc` for which wrangler, run in its folder, reads another file instead. wrangler looks for
+`wrangler.json` in the folder and in every folder above, then for `wrangler.jsonc`, then for `wrangler.toml`; so a `wrangler.json` further
+up beats a `wrangler.jsonc` right here. The file is linted all the same.
+
+## Why it matters
+Edits to it have no effect. Usually it was left behind by a migration to JSONC.
+
+## Bad
+A folder that holds `wrangler.jsonc` and `wrangler.toml`.
+
+## Good
+A folder that holds one of them. A file that is only read with `--config` carries another name, such as `wrangler.staging.toml`.
+"""
+
+from __future__ import annotations
+
+from cfq_lint import limits
+from cfq_lint.finding import Finding, Severity
+from cfq_lint.rule import PROJECT, Rule
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cfq_lint.facts import Facts
+    from cfq_lint.wrangler import Worker
+
+
+def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:
+    """At most one finding, at the top of the file."""
+    document = worker.document
+    if document.shadowed_by:
+        name = document.path.rsplit("/", 1)[-1]
+        message = f"{name} is never read: wrangler finds {document.shadowed_by} first; delete one of the two, or name one with --config"
+        yield RULE.finding(document.top, message)
+
+
+RULE = Rule("CFQ006", "shadowed-config", Severity.WARNING, limits.PAGE_WRANGLER, limits.READ_DOSSIER, needs=PROJECT, check=check)

@@ -1,0 +1,51 @@
+"""An ignore comment suppresses nothing.
+
+## What it does
+Reports a `cfq-lint: ignore[…]` whose rule finds nothing where it holds, that names no rule, or a rule that does not exist.
+
+## Why it matters
+It hides the next real finding, and a reader takes it for a known mistake. The mistake it was written for may long be repaired.
+
+## Bad
+```jsonc
+{
+  "queues": {
+    // cfq-lint: ignore[max-retries-range] was 1000
+    "consumers": [{ "queue": "orders", "max_retries": 5, "dead_letter_queue": "orders-dlq" }]
+  }
+}
+```
+
+## Good
+```jsonc
+{
+  "queues": {
+    "consumers": [{ "queue": "orders", "max_retries": 5, "dead_letter_queue": "orders-dlq" }]
+  }
+}
+```
+
+## Fix
+Safe: removes the comment, or the names in it that suppress nothing.
+"""
+
+from __future__ import annotations
+
+from cfq_lint.finding import Finding, Severity
+from cfq_lint.limits import READ_DOSSIER
+from cfq_lint.rule import SAFE, Rule
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cfq_lint.facts import Facts
+    from cfq_lint.wrangler import Worker
+
+
+def check(_worker: Worker, _facts: Facts) -> Iterator[Finding]:
+    """Nothing: only the engine knows, after all rules have run, which ignores were of use."""
+    yield from ()
+
+
+RULE = Rule("CFQ009", "unused-ignore", Severity.INFO, "", READ_DOSSIER, fix=SAFE, check=check)

@@ -1,0 +1,50 @@
+"""An element of `producers` or `consumers` is not an object.
+
+## What it does
+Reports a string, number, null or list where a producer or consumer must stand.
+
+## Why it matters
+wrangler refuses the file. Often only the queue's name was written.
+
+## Bad
+```jsonc
+{ "queues": { "consumers": ["orders"] } }
+```
+
+## Good
+```jsonc
+{ "queues": { "consumers": [{ "queue": "orders", "dead_letter_queue": "orders-dlq" }] } }
+```
+"""
+
+from __future__ import annotations
+
+from cfq_lint import limits
+from cfq_lint.finding import Finding, Severity
+from cfq_lint.keys import QUEUES_KEYS
+from cfq_lint.rule import Rule
+from cfq_lint.syntax.node import BROKEN, OBJECT
+from cfq_lint.wrangler import shown
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cfq_lint.facts import Facts
+    from cfq_lint.wrangler import Worker
+
+_WANTED = {"producers": 'an object such as {"binding": "MY_QUEUE", "queue": "my-queue"}', "consumers": 'an object such as {"queue": "my-queue"}'}
+
+
+def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:
+    """One finding an element, at the element."""
+    for environment in worker.environments:
+        for key in QUEUES_KEYS:
+            field = environment.list_field(key)
+            for index, node in enumerate(field.items if field is not None else ()):
+                if node.kind not in {OBJECT, BROKEN}:
+                    message = f"queues.{key}[{index}] is {shown(worker.document, node)}; it must be {_WANTED[key]}"
+                    yield RULE.finding(worker.document.at(node), message, environment=environment.name)
+
+
+RULE = Rule("CFQ103", "entry-not-object", Severity.ERROR, limits.PAGE_WRANGLER, limits.READ_DOSSIER, check=check)

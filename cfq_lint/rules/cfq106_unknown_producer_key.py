@@ -1,0 +1,43 @@
+"""A producer has a key that wrangler does not know.
+
+## What it does
+Reports keys of a producer that are not settings of a wrangler file.
+
+## Why it matters
+wrangler prints one line among many and goes on without the setting.
+
+## Bad
+```jsonc
+{ "queues": { "producers": [{ "binding": "ORDERS", "queue": "orders", "delaySeconds": 60 }] } }
+```
+
+## Good
+```jsonc
+{ "queues": { "producers": [{ "binding": "ORDERS", "queue": "orders" }] } }
+```
+
+## Fix
+Unsafe, since the setting then takes effect: renames the key, and converts the value where the unit differs.
+"""
+
+from __future__ import annotations
+
+from cfq_lint import limits
+from cfq_lint.finding import Finding, Severity
+from cfq_lint.rule import UNSAFE, Rule
+from cfq_lint.rules._unknown_keys import unknown_keys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cfq_lint.facts import Facts
+    from cfq_lint.wrangler import Worker
+
+
+def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:
+    """One finding an unknown key, at the key."""
+    return unknown_keys(RULE, worker.producers(), "producer")
+
+
+RULE = Rule("CFQ106", "unknown-producer-key", Severity.WARNING, limits.PAGE_CONFIGURE, limits.READ_DOSSIER, fix=UNSAFE, check=check)

@@ -1,0 +1,43 @@
+"""A queue's name is a placeholder that a template left in.
+
+## What it does
+Reports names such as `<TBD>`, `${QUEUE}`, `{{queue}}` and `YOUR_QUEUE_NAME`, dead-letter queues included.
+
+## Why it matters
+The deploy fails with code 11003, or a queue is created under that very name.
+
+## Bad
+```jsonc
+{ "queues": { "producers": [{ "binding": "ORDERS", "queue": "<QUEUE_NAME>" }] } }
+```
+
+## Good
+```jsonc
+{ "queues": { "producers": [{ "binding": "ORDERS", "queue": "orders" }] } }
+```
+"""
+
+from __future__ import annotations
+
+from cfq_lint import limits
+from cfq_lint.finding import Finding, Severity
+from cfq_lint.rule import Rule
+from cfq_lint.rules._names import is_placeholder, names
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cfq_lint.facts import Facts
+    from cfq_lint.wrangler import Worker
+
+
+def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:
+    """One finding a name, at the name."""
+    for entry, field in names(worker):
+        if is_placeholder(field.text or ""):
+            message = f"{field.shown} is a placeholder; put the queue's name in its place"
+            yield RULE.finding(field.place, message, environment=entry.environment)
+
+
+RULE = Rule("CFQ114", "queue-name-placeholder", Severity.WARNING, limits.PAGE_START, limits.READ_DOSSIER, check=check)

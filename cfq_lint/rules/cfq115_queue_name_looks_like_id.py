@@ -1,0 +1,47 @@
+"""A queue's id stands where its name belongs.
+
+## What it does
+Reports names of 32 hexadecimal digits, dead-letter queues included.
+
+## Why it matters
+Ids are for the REST API. wrangler looks queues up by name: the deploy finds none, or creates a stray queue that nobody reads.
+
+## Bad
+```jsonc
+{ "queues": { "producers": [{ "binding": "ORDERS", "queue": "4f1c0a9be2d34756a8b9c0d1e2f3a4b5" }] } }
+```
+
+## Good
+```jsonc
+{ "queues": { "producers": [{ "binding": "ORDERS", "queue": "orders" }] } }
+```
+"""
+
+from __future__ import annotations
+
+import re
+
+from cfq_lint import limits
+from cfq_lint.finding import Finding, Severity
+from cfq_lint.rule import Rule
+from cfq_lint.rules._names import names
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cfq_lint.facts import Facts
+    from cfq_lint.wrangler import Worker
+
+_is_id = re.compile(r"[0-9a-f]{32}").fullmatch
+
+
+def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:
+    """One finding a name, at the name."""
+    for entry, field in names(worker):
+        if _is_id(field.text or ""):
+            message = f"{field.shown} looks like a queue's id; a file names queues, `wrangler queues list` shows the name of this id"
+            yield RULE.finding(field.place, message, environment=entry.environment)
+
+
+RULE = Rule("CFQ115", "queue-name-looks-like-id", Severity.WARNING, limits.PAGE_CONFIGURE, limits.READ_DOSSIER, check=check)

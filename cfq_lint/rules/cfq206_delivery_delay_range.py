@@ -1,0 +1,51 @@
+"""`delivery_delay` is not an integer from 0 to 86400 seconds.
+
+## What it does
+Reports a delivery delay outside the range that Cloudflare allows. A delay within the range is reported by `delivery-delay-no-effect`.
+
+## Why it matters
+In a wrangler file the setting has no effect in production, but local development honours it and refuses this value; the command that
+does set it refuses the value as well.
+
+## Bad
+```jsonc
+{ "queues": { "producers": [{ "binding": "ORDERS", "queue": "orders", "delivery_delay": 90000 }] } }
+```
+
+## Good
+```jsonc
+{ "queues": { "producers": [{ "binding": "ORDERS", "queue": "orders" }] } }
+```
+and `wrangler queues update orders --delivery-delay-secs 3600`.
+
+## Fix
+Unsafe: divides by 1,000 where milliseconds are meant, else writes the nearest number that is allowed.
+"""
+
+from __future__ import annotations
+
+from cfq_lint import limits
+from cfq_lint.finding import Finding, Severity
+from cfq_lint.keys import PRODUCER_KEYS
+from cfq_lint.rule import UNSAFE, Rule
+from cfq_lint.rules._ranges import out_of_range
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cfq_lint.facts import Facts
+    from cfq_lint.wrangler import Worker
+
+_HINT = "It has no effect in this file; `wrangler queues update {queue} --delivery-delay-secs N` sets it"
+
+
+def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:
+    """At most one finding a producer, at the number."""
+    return out_of_range(RULE, worker.producers(), PRODUCER_KEYS["delivery_delay"], _HINT)
+
+
+RULE = Rule(
+    "CFQ206", "delivery-delay-range", Severity.ERROR, limits.PAGE_BATCHING, limits.READ_LIMITS, fix=UNSAFE,
+    limits=("delay_min", "delay_max"), check=check,
+)

@@ -1,0 +1,57 @@
+"""A consumer has no dead-letter queue, so messages that fail are deleted.
+
+## What it does
+Reports a consumer that names no `dead_letter_queue`. It is silent for a queue that is itself the dead-letter queue of another consumer of
+the run.
+
+## Why it matters
+When the last retry has failed, the message is deleted for good. Nothing is left to look at or to send again.
+
+## Bad
+```jsonc
+{ "queues": { "consumers": [{ "queue": "orders", "max_retries": 5 }] } }
+```
+
+## Good
+```jsonc
+{
+  "queues": {
+    "consumers": [
+      { "queue": "orders", "max_retries": 5, "dead_letter_queue": "orders-dlq" },
+      { "queue": "orders-dlq" }
+    ]
+  }
+}
+```
+
+## Fix
+Unsafe, since the queue is then created: adds `<queue>-dlq`. Somebody must still consume it.
+"""
+
+from __future__ import annotations
+
+from cfq_lint import limits
+from cfq_lint.finding import Finding, Severity
+from cfq_lint.rule import PROJECT, UNSAFE, Rule
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cfq_lint.facts import Facts
+    from cfq_lint.topology import Topology
+
+
+def check_project(topology: Topology, _facts: Facts) -> Iterator[Finding]:
+    """At most one finding a consumer, at the queue's name."""
+    for consumer in topology.consumers:
+        if consumer.means_dead_letters or not consumer.is_push or consumer.queue in topology.dead_letters_into:
+            continue
+        message = f"the consumer of {consumer.queue!r} has no `dead_letter_queue`; a message that fails all its retries is deleted for good"
+        yield RULE.finding(consumer.place, message, environment=consumer.environment, fix=consumer.add_dead_letter)
+
+
+RULE = Rule(
+    "CFQ301", "consumer-without-dlq", Severity.WARNING, limits.PAGE_DEAD_LETTERS, limits.READ_LIMITS, fix=UNSAFE, needs=PROJECT,
+    check_project=check_project,
+)

@@ -1,0 +1,67 @@
+"""Nobody in this run consumes a dead-letter queue.
+
+## What it does
+Reports a `dead_letter_queue` that no consumer in the files of the run consumes. The consumer may live elsewhere; a pull consumer does.
+
+## Why it matters
+In a dead-letter queue without an active consumer a message lives four days (24 hours on the Free plan) and is then deleted.
+
+## Bad
+```jsonc
+{ "queues": { "consumers": [{ "queue": "orders", "dead_letter_queue": "orders-dlq" }] } }
+```
+
+## Good
+```jsonc
+{
+  "queues": {
+    "consumers": [
+      { "queue": "orders", "dead_letter_queue": "orders-dlq" },
+      { "queue": "orders-dlq" }
+    ]
+  }
+}
+```
+"""
+
+from __future__ import annotations
+
+from cfq_lint import limits
+from cfq_lint.finding import Finding, Severity
+from cfq_lint.rule import PROJECT, Rule
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cfq_lint.facts import Facts
+    from cfq_lint.topology import Topology
+
+_HOUR_SECONDS = 3_600
+_DAY_SECONDS = 86_400
+
+
+def check_project(topology: Topology, facts: Facts) -> Iterator[Finding]:
+    """At most one finding a consumer, at the dead-letter queue's name."""
+    for consumer in topology.consumers:
+        name = consumer.dead_letter_queue
+        if name is None or consumer.dead_letter_place is None or name in topology.consumers_of:
+            continue
+        seconds = facts.unconsumed_dead_letter_seconds(name)
+        message = (
+            f"nobody in this run consumes the dead-letter queue {name!r}; without a consumer its retention is {_in_words(seconds)},"
+            " then messages are deleted"
+        )
+        yield RULE.finding(consumer.dead_letter_place, message, environment=consumer.environment)
+
+
+def _in_words(seconds: int) -> str:
+    if seconds > _DAY_SECONDS and seconds % _DAY_SECONDS == 0:
+        return f"{seconds // _DAY_SECONDS} days"
+    return f"{seconds // _HOUR_SECONDS} hours" if seconds % _HOUR_SECONDS == 0 else f"{seconds} seconds"
+
+
+RULE = Rule(
+    "CFQ304", "dlq-no-consumer", Severity.INFO, limits.PAGE_DEAD_LETTERS, limits.READ_LIMITS, needs=PROJECT,
+    limits=("dlq_no_consumer_retention", "retention_free"), check_project=check_project,
+)

@@ -1,0 +1,53 @@
+"""A Pages project has a queue consumer.
+
+## What it does
+Reports `queues.consumers` in a file with `pages_build_output_dir`.
+
+## Why it matters
+Pages projects can only send to queues; wrangler refuses the file. The consumer belongs in a Worker of its own.
+
+## Bad
+```toml
+pages_build_output_dir = "dist"
+
+[[queues.consumers]]
+queue = "orders"
+dead_letter_queue = "orders-dlq"
+```
+
+## Good
+```toml
+pages_build_output_dir = "dist"
+
+[[queues.producers]]
+binding = "ORDERS"
+queue = "orders"
+```
+"""
+
+from __future__ import annotations
+
+from cfq_lint import limits
+from cfq_lint.finding import Finding, Severity
+from cfq_lint.rule import Rule
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cfq_lint.facts import Facts
+    from cfq_lint.wrangler import Worker
+
+
+def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:
+    """At most one finding an environment, at the key."""
+    if not worker.is_pages:
+        return
+    for environment in worker.environments:
+        field = environment.list_field("consumers")
+        if field is not None and field.items:
+            message = "a Pages project cannot consume queues, only send to them; move the consumer to a Worker"
+            yield RULE.finding(field.key_place, message, environment=environment.name)
+
+
+RULE = Rule("CFQ409", "pages-consumer", Severity.ERROR, limits.PAGE_WRANGLER, limits.READ_DOSSIER, check=check)

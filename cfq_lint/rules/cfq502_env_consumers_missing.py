@@ -1,0 +1,67 @@
+"""An environment consumes fewer queues than the top level.
+
+## What it does
+Reports an environment with `queues` of its own that has fewer consumers than the top level. Names usually differ between environments, so
+consumers are counted, not compared.
+
+## Why it matters
+wrangler says nothing about it: the environment sends messages that only another Worker could consume.
+
+## Bad
+```jsonc
+{
+  "queues": {
+    "producers": [{ "binding": "ORDERS", "queue": "orders" }],
+    "consumers": [{ "queue": "orders", "dead_letter_queue": "orders-dlq" }]
+  },
+  "env": { "production": { "queues": { "producers": [{ "binding": "ORDERS", "queue": "orders-prod" }] } } }
+}
+```
+
+## Good
+```jsonc
+{
+  "queues": {
+    "producers": [{ "binding": "ORDERS", "queue": "orders" }],
+    "consumers": [{ "queue": "orders", "dead_letter_queue": "orders-dlq" }]
+  },
+  "env": {
+    "production": {
+      "queues": {
+        "producers": [{ "binding": "ORDERS", "queue": "orders-prod" }],
+        "consumers": [{ "queue": "orders-prod", "dead_letter_queue": "orders-prod-dlq" }]
+      }
+    }
+  }
+}
+```
+"""
+
+from __future__ import annotations
+
+from cfq_lint import limits
+from cfq_lint.finding import Finding, Severity
+from cfq_lint.rule import Rule
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cfq_lint.facts import Facts
+    from cfq_lint.wrangler import Worker
+
+
+def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:
+    """At most one finding an environment, at its name."""
+    wanted = worker.top.consumers
+    for environment in worker.environments:
+        queues = environment.queues
+        if environment.name is None or environment.field is None or queues is None or not queues.fields:
+            continue
+        if len(environment.consumers) < len(wanted):
+            names = ", ".join(consumer.queue_name or "(no name)" for consumer in wanted)
+            message = f"the top level consumes {len(wanted)} ({names}), {environment.label} consumes {len(environment.consumers)}; is one missing?"
+            yield RULE.finding(environment.field.key_place, message, environment=environment.name)
+
+
+RULE = Rule("CFQ502", "env-consumers-missing", Severity.INFO, limits.PAGE_ENVIRONMENTS, limits.READ_DOSSIER, check=check)

@@ -1,0 +1,43 @@
+"""A producer is marked remote, which local development ignores for queues.
+
+## What it does
+Reports `remote: true` on a producer.
+
+## Why it matters
+Messages sent in `wrangler dev` go to the local broker, without a word, and never reach the deployed queue.
+
+## Bad
+```jsonc
+{ "queues": { "producers": [{ "binding": "ORDERS", "queue": "orders", "remote": true }] } }
+```
+
+## Good
+```jsonc
+{ "queues": { "producers": [{ "binding": "ORDERS", "queue": "orders" }] } }
+```
+"""
+
+from __future__ import annotations
+
+from cfq_lint import limits
+from cfq_lint.finding import Finding, Severity
+from cfq_lint.rule import Rule
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cfq_lint.facts import Facts
+    from cfq_lint.wrangler import Worker
+
+
+def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:
+    """At most one finding a producer, at the key."""
+    for producer in worker.producers():
+        field = producer.field("remote")
+        if field is not None and field.truth:
+            message = "`remote` has no effect for queues: in local development messages stay in the local queue"
+            yield RULE.finding(field.key_place, message, environment=producer.environment)
+
+
+RULE = Rule("CFQ604", "producer-remote-ignored", Severity.WARNING, limits.PAGE_LOCAL, limits.READ_DOSSIER, check=check)

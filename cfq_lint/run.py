@@ -1,0 +1,214 @@
+"""A whole run: find the files, read them, judge them on one process or several, conclude, repair.
+
+This is the linter without its command line; `lint_paths` and `lint_text` are its face for Python.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+
+from cfq_lint import discovery
+from cfq_lint.document import Document, Unreadable, read
+from cfq_lint.engine import FileResult, Report, choose, conclude, judge
+from cfq_lint.facts import Facts
+from cfq_lint.record import record
+from cfq_lint.rule import Rule
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from cfq_lint.settings import Settings
+
+FILES_PER_PROCESS_MIN = 500
+"""Below twice this many files a second process costs more than it saves."""
+_CHUNK_FILES = 200
+_SETTINGS_FILES = (("cfq-lint.toml", ()), ("pyproject.toml", ("tool", "cfq-lint")))
+
+
+@record
+class Plan:
+    """What a run looks at: rules, facts, the environment (None: all), and whether redirects are followed."""
+
+    rules: tuple[Rule, ...]
+    facts: Facts
+    environment: str | None = None
+    follow_redirect: bool = False
+
+
+def lint_paths(
+    paths: Iterable[str],
+    *,
+    env: str | None = None,
+    plan: str | None = None,
+    known_queues: Iterable[str] | None = None,
+    select: Iterable[str] | None = None,
+    ignore: Iterable[str] = (),
+    exclude: Iterable[str] = (),
+    follow_redirect: bool = False,
+    jobs: int = 1,
+) -> Report:
+    """Lint files, and folders with all below them.
+
+    `env` looks at one environment only, `plan` is "free" or "paid", `known_queues` are all queues of the account. `select` and `ignore`
+    hold names or codes of rules, `exclude` globs relative to the working directory. With `jobs` above 1 large runs use that many
+    processes. Settings files count, and what is given here wins over them. Paths that cannot be read are `Report.problems`.
+    Raises UnknownRule for a rule that does not exist and WrongSettings for a settings file that cannot be used.
+    """
+    paths = [os.fspath(path) for path in paths]
+    found = find_settings(paths)
+    made = make_plan(
+        found[1] if found else None, env=env, plan=plan, known_queues=known_queues, select=select, ignore=ignore,
+        follow_redirect=follow_redirect,
+    )
+    files, problems = find_files(paths, exclude, found)
+    results, unread = judge_files(files, made, jobs)
+    return conclude(results, made.rules, made.facts, problems=[*problems, *unread], environment=env)
+
+
+def lint_text(
+    text: str,
+    path: str = "wrangler.jsonc",
+    *,
+    env: str | None = None,
+    plan: str | None = None,
+    known_queues: Iterable[str] | None = None,
+    select: Iterable[str] | None = None,
+    ignore: Iterable[str] = (),
+) -> Report:
+    """Lint one text. `path` names it in findings, and its ending says whether it is JSONC or TOML; nothing is read from disk.
+
+    The options are those of `lint_paths`. Raises UnknownRule for a rule that does not exist.
+    """
+    made = make_plan(None, env=env, plan=plan, known_queues=known_queues, select=select, ignore=ignore)
+    bom = text.startswith("\ufeff")
+    document = Document(path, text[1:] if bom else text, bom=bom)
+    return conclude([judge(document, made.rules, made.facts, env)], made.rules, made.facts, environment=env)
+
+
+def make_plan(
+    settings: Settings | None,
+    *,
+    env: str | None = None,
+    plan: str | None = None,
+    known_queues: Iterable[str] | None = None,
+    select: Iterable[str] | None = None,
+    ignore: Iterable[str] = (),
+    follow_redirect: bool = False,
+) -> Plan:
+    """What is given, completed by the settings. Raises UnknownRule."""
+    queues = {}
+    if settings is not None:
+        plan = plan or settings.plan
+        known_queues = settings.known_queues if known_queues is None else known_queues
+        select = settings.select if select is None else select
+        ignore = [*settings.ignore, *ignore]
+        queues = settings.queue_facts()
+    known = frozenset(known_queues) if known_queues is not None else None
+    return Plan(choose(select, ignore), Facts(plan, queues, known), env, follow_redirect)
+
+
+def find_settings(paths: Iterable[str]) -> tuple[str, Settings] | None:
+    """The settings file that counts for a run, and what it holds; None where there is none. Raises WrongSettings.
+
+    It is looked for upwards from the folder that all paths have in common, so that it does not depend on the working directory.
+    """
+    absolute = [os.path.abspath(path) for path in paths] or [os.getcwd()]  # noqa: PTH100, PTH109
+    try:
+        folder = os.path.commonpath(absolute)
+    except ValueError:  # on several drives
+        folder = os.path.dirname(absolute[0])  # noqa: PTH120
+    while True:
+        for name, table in _SETTINGS_FILES:
+            file = os.path.join(folder, name)  # noqa: PTH118
+            if _holds(file, table):
+                from cfq_lint.settings import load  # noqa: PLC0415 - loads pydantic
+
+                return file, load(file, table)
+        above = os.path.dirname(folder)  # noqa: PTH120
+        if above == folder:
+            return None
+        folder = above
+
+
+def _holds(file: str, table: tuple[str, ...]) -> bool:
+    if not os.path.isfile(file):  # noqa: PTH113
+        return False
+    if not table:
+        return True
+    try:
+        with open(file, encoding="utf-8", errors="replace") as opened:  # noqa: PTH123
+            return table[-1] in opened.read() and _has_table(file, table)
+    except OSError:
+        return False
+
+
+def _has_table(file: str, table: tuple[str, ...]) -> bool:
+    """Whether the table is really there: the name alone may stand in a list of dependencies."""
+    root = read(file).tree.root
+    plain = root.plain() if root is not None else {}
+    for key in table:
+        plain = plain.get(key) if isinstance(plain, dict) else None
+    return plain is not None
+
+
+def find_files(
+    paths: Iterable[str], exclude: Iterable[str], settings: tuple[str, Settings] | None
+) -> tuple[list[str], list[str]]:
+    """The files of a run and the problems with its paths; both the option's and the settings' exclusions hold."""
+    excluded = [(".", [*exclude])]
+    if settings is not None:
+        excluded.append((os.path.dirname(settings[0]), settings[1].exclude))  # noqa: PTH120
+    return discovery.find(paths, excluded)
+
+
+def judge_files(files: list[str], plan: Plan, jobs: int = 1) -> tuple[list[FileResult], list[str]]:
+    """Judge files one by one, on several processes where there are enough; the results, and a line for each that was unreadable."""
+    jobs = min(jobs, len(files) // FILES_PER_PROCESS_MIN)
+    if jobs <= 1:
+        results, unread = _judge_chunk((files, plan))
+        return _once(results), unread
+    import multiprocessing  # noqa: PLC0415 - only large runs need it
+    import sys  # noqa: PLC0415
+
+    chunks = [(files[start : start + _CHUNK_FILES], plan) for start in range(0, len(files), _CHUNK_FILES)]
+    # Forking is quicker; elsewhere than on Linux system libraries do not survive it.
+    method = "fork" if sys.platform == "linux" else "spawn"
+    results: list[FileResult] = []
+    unread: list[str] = []
+    with multiprocessing.get_context(method).Pool(jobs) as pool:
+        for judged, problems in pool.imap(_judge_chunk, chunks):
+            results += judged
+            unread += problems
+    return _once(results), unread
+
+
+def _once(results: list[FileResult]) -> list[FileResult]:
+    """Each file once: a redirect may lead to a file that the run reads anyway."""
+    return [*{result.path: result for result in results}.values()]
+
+
+def _judge_chunk(work: tuple[list[str], Plan]) -> tuple[list[FileResult], list[str]]:
+    files, plan = work
+    exists = cache(os.path.isfile)  # the files of a run share their folders
+    results: list[FileResult] = []
+    problems: list[str] = []
+    for file in files:
+        try:
+            documents = [*open_documents(file, plan, exists)]
+        except Unreadable as error:
+            problems.append(str(error))
+            continue
+        results += [judge(document, plan.rules, plan.facts, plan.environment) for document in documents]
+    return results, problems
+
+
+def open_documents(file: str, plan: Plan, exists: Callable[[str], bool] = os.path.isfile) -> Iterator[Document]:
+    """The document of a file, and with `follow_redirect` of the one that is deployed instead. Raises Unreadable."""
+    document = read(file)
+    discovery.survey(document, file, exists)
+    yield document
+    redirect = document.redirect
+    if plan.follow_redirect and redirect is not None and redirect.target is not None:
+        yield read(redirect.target)
