@@ -8,9 +8,12 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from http import HTTPStatus
 from typing import Any
 
 from emulator.bodies import UNDEFINED
+from emulator.core.refusals import Refused
 from emulator.metrics import Metrics
 
 
@@ -55,16 +58,17 @@ class SendReply:
 class Binding:
     """A queue as a producer's binding."""
 
-    __slots__ = ("_queue",)
+    __slots__ = ("_exposes_codes", "_queue")
 
-    def __init__(self, queue: Any) -> None:
-        self._queue = queue
+    def __init__(self, queue: Any, *, exposes_codes: bool = True) -> None:
+        self._queue, self._exposes_codes = queue, exposes_codes
 
     def send(self, body: Any = UNDEFINED, options: Mapping[str, Any] | None = None, **given: Any) -> Resolved:
         """Send one message: `contentType`, `delaySeconds`. Raises TypeError or Refused; stored when it returns."""
         known = _options(options, given)
         content_type = known.pop("content_type", None) or self._queue.default_content_type
-        return Resolved(self._queue.send(_crossing(body), content_type=content_type, **known))
+        with self._telling("send"):
+            return Resolved(self._queue.send(_crossing(body), content_type=content_type, **known))
 
     def send_batch(
         self, messages: Iterable[Mapping[str, Any]], options: Mapping[str, Any] | None = None, **given: Any
@@ -73,7 +77,18 @@ class Binding:
         known = _options(options, given)
         known.pop("content_type", None)
         rows = [{**row, "body": _crossing(row["body"])} if "body" in row else row for row in messages]
-        return Resolved(self._queue.send_batch(rows, **known))
+        with self._telling("sendBatch"):
+            return Resolved(self._queue.send_batch(rows, **known))
+
+    @contextmanager
+    def _telling(self, call: str) -> Iterator[None]:
+        """Without the flag queue_expose_error_codes a Worker sees the HTTP status instead of cause and code."""
+        try:
+            yield
+        except Refused as refused:
+            if not self._exposes_codes:
+                refused.args = (f"Queue {call} failed: {HTTPStatus(refused.status).phrase}",)
+            raise
 
     def metrics(self) -> Resolved:
         """The backlog now."""

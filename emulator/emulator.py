@@ -17,7 +17,7 @@ from os import PathLike
 from typing import Any, Self, overload
 
 from emulator import history
-from emulator.bindings import Environment
+from emulator.bindings import Binding, Environment
 from emulator.broker import Broker
 from emulator.clock import VirtualClock, moment, moment_us, span_us
 from emulator.core import commands, machine
@@ -85,12 +85,39 @@ class Emulator:
         self.env = Environment(self.queue, lambda: self._broker.state.queues)
         self._runner = Runner(self._broker, self._dice, self.env, self.flags)
         self._queues: dict[str, Queue] = {}
+        self._content_type = "json"
         self._claimed: set[str] = set()
         self._moving = self._closed = False
         self._batches_here = 0
         self._moment_us = -1
         self._rest_us = 0.0
         self._broker.recover()
+
+    @classmethod
+    def from_wrangler(cls, path: str | PathLike[str], *, env: str | None = None, plan: str = "paid", **options: Any) -> Self:
+        """An emulator with the queues, consumers and bindings of a wrangler file, for one environment.
+
+        Consumers wait for their handlers: `attach`. The other options are Emulator's. Raises Refused (ConfigRefused, with
+        `findings`) for a file with lint errors or without that environment.
+        """
+        from emulator.wrangler import load  # noqa: PLC0415 - the linter takes longer to load than the emulator
+
+        config = load(path, env, plan)
+        flags = config.flags | frozenset(options.pop("flags", ()))
+        emulator = cls(plan, flags=flags, **options)
+        emulator._content_type = config.content_type
+        state = emulator._broker.state
+        for name in dict.fromkeys([*config.bindings.values(), *config.consumers]):
+            if name not in state.queues:
+                emulator.create_queue(name)
+        for name, consumer in config.consumers.items():
+            emulator._set_consumer(name, consumer, attached=False)
+        for variable, value in config.variables.items():
+            emulator.env.bind(variable, value)
+        for binding, name in config.bindings.items():
+            emulator.env.bind(binding, Binding(emulator.queue(name), exposes_codes=config.exposes_codes))
+        emulator.env.declare()
+        return emulator
 
     # --- queues and consumers
 
@@ -110,7 +137,7 @@ class Emulator:
         """The queue of that name. Raises Refused (11000) when there is none."""
         find(self._broker.state, name)
         if name not in self._queues:
-            self._queues[name] = Queue(name, self._broker, self._ids, self._dice)
+            self._queues[name] = Queue(name, self._broker, self._ids, self._dice, self._content_type)
         return self._queues[name]
 
     @property

@@ -85,10 +85,8 @@ class Settings(NamedTuple):
 class Queue:
     """One queue of an emulator."""
 
-    default_content_type = "json"
-
-    def __init__(self, name: str, broker: Broker, ids: Ids, dice: Dice) -> None:
-        self.name = name
+    def __init__(self, name: str, broker: Broker, ids: Ids, dice: Dice, default_content_type: str = "json") -> None:
+        self.name, self.default_content_type = name, default_content_type
         self._broker, self._ids, self._dice = broker, ids, dice
 
     # --- producing

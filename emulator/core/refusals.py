@@ -7,6 +7,7 @@ Refused
 ├── pull           PullNotEnabled · DeliveryPaused
 ├── control plane  QueueUnknown · InvalidQueueName · ConsumerExists · QueueNameTaken · InvalidConsumerSettings
 │                  InvalidQueueSettings
+├── config         ConfigRefused
 └── service (500)  UnknownInternalError
 
 Codes and names: https://developers.cloudflare.com/queues/reference/error-codes/. Cloudflare does not document the status of
@@ -16,6 +17,7 @@ answer carries no code.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import ClassVar
 
 
@@ -163,6 +165,17 @@ class InvalidQueueSettings(Refused):
     """A queue's settings lie outside what Cloudflare allows."""
 
     code, cause = 100128, "The specified queue settings are invalid."
+
+
+class ConfigRefused(Refused):
+    """A wrangler file has errors; `findings` are the linter's."""
+
+    cause = "The configuration has errors"
+
+    def __init__(self, cause: str = "", findings: Iterable[object] = ()) -> None:
+        super().__init__(cause)
+        self.findings = tuple(findings)
+        self.args = (self.text,)
 
 
 class UnknownInternalError(Refused):
