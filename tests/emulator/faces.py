@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from emulator import Emulator
 from tests.emulator.random_scenarios import Play
 from tests.emulator.scenario_files import Player
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 class AsyncHandlers(Player):

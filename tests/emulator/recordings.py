@@ -46,7 +46,7 @@ def made(body: Any) -> Any:
         "date": lambda: datetime(2023, 11, 14, 22, 13, 20, tzinfo=UTC),
         "map": lambda: {"k": 1},
         "nan": lambda: float("nan"),
-        "bigint": lambda: 2**70,
+        "bigint": lambda: 12,
         "fn": lambda: made,
         "circular": lambda: circular,
         "undefined": lambda: None,
@@ -56,9 +56,9 @@ def made(body: Any) -> Any:
 class Replay:
     """One recording's script, played by an emulator."""
 
-    def __init__(self, name: str, **options: Any) -> None:
+    def __init__(self, name: str, emu: Emulator | None = None) -> None:
         self.script = lines(name)[0]
-        self.emu = Emulator(flags=self.script["flags"], **options)
+        self.emu = emu or Emulator(flags=self.script["flags"])
         self.start = self.emu.now
         self.seen: dict[str, list[tuple[str, int, int]]] = defaultdict(list)
         self.labels: dict[str, str] = {}
@@ -66,10 +66,12 @@ class Replay:
         self.ids: dict[str, set[str]] = defaultdict(set)
         self.metrics: list[Any] = []
         self.calls: list[tuple[dict, Any]] = []
-        for queue, settings in self.script["queues"].items():
+        for queue, settings in self.script["queues"].items() if emu is None else ():
             self.emu.create_queue(queue, delivery_delay=settings.get("delivery_delay", 0))
         for queue, settings in self.script["queues"].items():
-            if "consumer" in settings:
+            if emu is not None:
+                self.emu.attach(self.handler(queue), queue=queue)
+            elif "consumer" in settings:
                 self.emu.consume(queue, self.handler(queue), **settings["consumer"])
 
     def run(self, until: float = 10.0) -> Replay:
@@ -93,9 +95,13 @@ class Replay:
             if drive["op"] == "metrics":
                 return queue.metrics()
             if drive["op"] == "send":
+                if drive["body"] == {"gen": "undefined"}:
+                    return queue.send()
                 kind = {"content_type": options["contentType"]} if "contentType" in options else {}
                 return queue.send(made(drive["body"]), delay_seconds=options.get("delaySeconds"), **kind)
-            rows = [row | {"body": made(row["body"])} for row in drive["messages"]] * drive.get("repeat", 1)
+            rows = [
+                {} if row["body"] == {"gen": "undefined"} else row | {"body": made(row["body"])} for row in drive["messages"]
+            ] * drive.get("repeat", 1)
             return queue.send_batch(rows, delay_seconds=options.get("delaySeconds"))
         except (Refused, TypeError, ValueError) as error:
             return error
@@ -111,7 +117,7 @@ class Replay:
 
     def handler(self, queue: str) -> Any:
         """The consumer that the recording's script describes."""
-        script = self.script["script"].get(queue, {"batches": [], "rest": []})
+        script = self.script.get("script", {}).get(queue, {"batches": [], "rest": []})
         invocations = iter(range(10**6))
 
         async def handle(batch: Any, _env: Any, ctx: Any) -> None:

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from tests.emulator.helpers import DAY, seconds
+from tests.emulator.helpers import seconds
 
 
 class Load:
@@ -73,7 +73,8 @@ def test_it_grows_and_never_beyond_250(emu, jobs):
     assert load.most == 250
 
 
-def test_max_concurrency_is_a_ceiling_and_one_means_one(emu, jobs):
+@pytest.mark.usefixtures("jobs")
+def test_max_concurrency_is_a_ceiling_and_one_means_one(emu):
     load = Load(emu)
     emu.consume("jobs", load.queue, max_batch_size=1, max_batch_timeout=0, max_concurrency=1)
     feed(emu, 20, 50)
@@ -90,14 +91,16 @@ def retry(batch):
 
 
 @pytest.mark.parametrize(("fails", "grows"), [(throw, False), (retry, True)], ids=["throw", "retry"])
-def test_retries_do_not_scale_down(emu, jobs, fails, grows):
+@pytest.mark.usefixtures("jobs")
+def test_retries_do_not_scale_down(emu, fails, grows):
     load = Load(emu, fails=fails)
     emu.consume("jobs", load.queue, max_batch_size=10, max_batch_timeout=0, max_retries=100)
     feed(emu, 60, 50)
     assert (load.most > 4) == grows
 
 
-def test_the_same_load_gives_the_same_numbers(emu, jobs):
+@pytest.mark.usefixtures("jobs")
+def test_the_same_load_gives_the_same_numbers(emu):
     from emulator import Emulator
 
     again = Emulator()

@@ -20,7 +20,7 @@ def test_a_batch_leaves_when_it_is_full(emu, jobs):
 
 
 def test_a_batch_leaves_when_its_oldest_message_has_waited_long_enough(emu, jobs):
-    emu.consume("jobs", lambda batch: None, max_batch_size=30, max_batch_timeout=10)
+    emu.consume("jobs", lambda _batch: None, max_batch_size=30, max_batch_timeout=10)
     jobs.send(1)
     emu.advance(9)
     jobs.send(2)
@@ -31,7 +31,7 @@ def test_a_batch_leaves_when_its_oldest_message_has_waited_long_enough(emu, jobs
 
 
 def test_what_does_not_fit_waits_for_its_own_timeout(emu, jobs):
-    emu.consume("jobs", lambda batch: None, max_batch_size=5, max_batch_timeout=4)
+    emu.consume("jobs", lambda _batch: None, max_batch_size=5, max_batch_timeout=4)
     jobs.send(0)
     emu.advance(3)
     send(emu, "jobs", 1, 2, 3, 4, 5, 6)
@@ -39,29 +39,31 @@ def test_what_does_not_fit_waits_for_its_own_timeout(emu, jobs):
     assert moments(emu) == [(3, [0, 1, 2, 3, 4]), (7, [5, 6])]
 
 
-def test_ten_messages_or_five_seconds_unless_told_otherwise(emu, jobs):
-    emu.consume("jobs", lambda batch: None)
+@pytest.mark.usefixtures("jobs")
+def test_ten_messages_or_five_seconds_unless_told_otherwise(emu):
+    emu.consume("jobs", lambda _batch: None)
     send(emu, "jobs", *range(12))
     emu.advance(60)
     assert moments(emu) == [(0, [*range(10)]), (5, [10, 11])]
 
 
 def test_with_no_timeout_nothing_waits(emu, jobs):
-    emu.consume("jobs", lambda batch: None, max_batch_timeout=0)
+    emu.consume("jobs", lambda _batch: None, max_batch_timeout=0)
     jobs.send(1)
     assert moments(emu) == []
     emu.advance(0)
     assert moments(emu) == [(0, [1])]
 
 
-def test_an_empty_queue_never_invokes_its_handler(emu, jobs):
+@pytest.mark.usefixtures("jobs")
+def test_an_empty_queue_never_invokes_its_handler(emu):
     emu.consume("jobs", throw, max_batch_timeout=0)
     emu.advance(30 * DAY)
     assert emu.deliveries == []
 
 
 def test_delayed_messages_do_not_fill_a_batch_before_their_time(emu, jobs):
-    emu.consume("jobs", lambda batch: None, max_batch_size=2, max_batch_timeout=60)
+    emu.consume("jobs", lambda _batch: None, max_batch_size=2, max_batch_timeout=60)
     jobs.send("now")
     jobs.send("later", delay_seconds=20)
     emu.advance(19)
@@ -71,7 +73,7 @@ def test_delayed_messages_do_not_fill_a_batch_before_their_time(emu, jobs):
 
 
 def test_order_is_when_a_message_became_ready_and_then_when_it_entered(emu, jobs):
-    emu.consume("jobs", lambda batch: None, max_batch_timeout=0)
+    emu.consume("jobs", lambda _batch: None, max_batch_timeout=0)
     jobs.send("first, ready at 5", delay_seconds=5)
     jobs.send("second, ready at 4", delay_seconds=4)
     jobs.send("third, ready at 5", delay_seconds=5)
@@ -82,7 +84,8 @@ def test_order_is_when_a_message_became_ready_and_then_when_it_entered(emu, jobs
     assert moments(emu) == [(6, ["second, ready at 4", "first, ready at 5", "third, ready at 5"])]
 
 
-def test_a_message_that_returns_stands_behind_those_that_were_ready_at_the_same_moment(emu, jobs):
+@pytest.mark.usefixtures("jobs")
+def test_a_message_that_returns_stands_behind_those_that_were_ready_at_the_same_moment(emu):
     emu.consume("jobs", following(throw), max_batch_size=2, max_batch_timeout=0)
     send(emu, "jobs", "a", "b", "c")
     emu.advance(0)
@@ -119,7 +122,8 @@ def test_one_handler_can_consume_several_queues_and_no_batch_mixes_them(emu):
     assert seen == [("a", ["a1", "a2"]), ("b", ["b1", "b2"])]
 
 
-def test_the_batch_tells_what_remains_in_the_queue_after_it_was_taken(emu, jobs):
+@pytest.mark.usefixtures("jobs")
+def test_the_batch_tells_what_remains_in_the_queue_after_it_was_taken(emu):
     seen = []
     emu.consume("jobs", lambda batch: seen.append(batch.metadata.metrics), max_batch_size=2, max_batch_timeout=0)
     send(emu, "jobs", "a", "b", "c")
@@ -184,7 +188,8 @@ NOW, NEVER = 0, None
     ],
     ids=lambda value: ",".join(value) if isinstance(value, tuple) else None,
 )
-def test_what_comes_of_calls(emu, jobs, calls, again):
+@pytest.mark.usefixtures("jobs")
+def test_what_comes_of_calls(emu, calls, again):
     emu.consume("jobs", following(call(*calls)), max_batch_timeout=0, max_batch_size=2, retry_delay=30)
     send(emu, "jobs", 0, 1)
     emu.run_until_idle()
@@ -208,7 +213,8 @@ def test_a_call_that_comes_too_late_is_a_warning(emu, jobs, calls, word):
     assert "no effect" in warnings[0]
 
 
-def test_the_eighth_of_ten_fails_and_all_ten_come_back(emu, jobs):
+@pytest.mark.usefixtures("jobs")
+def test_the_eighth_of_ten_fails_and_all_ten_come_back(emu):
     emu.consume("jobs", following(throw))
     send(emu, "jobs", *range(10))
     emu.run_until_idle()
@@ -256,13 +262,14 @@ def test_a_dead_letter_keeps_id_timestamp_body_and_content_type_and_starts_anew(
 def test_the_dead_letter_queues_own_delay_applies(emu, jobs):
     emu.create_queue("dead", delivery_delay=40)
     emu.consume("jobs", throw, max_batch_timeout=0, max_retries=0, dead_letter_queue="dead")
-    emu.consume("dead", lambda batch: None, max_batch_timeout=0)
+    emu.consume("dead", lambda _batch: None, max_batch_timeout=0)
     jobs.send(1)
     emu.advance(100)
     assert moments(emu, "dead") == [(40, [1])]
 
 
-def test_a_dead_letter_queue_that_is_missing_comes_into_being(emu, jobs):
+@pytest.mark.usefixtures("jobs")
+def test_a_dead_letter_queue_that_is_missing_comes_into_being(emu):
     emu.consume("jobs", throw, dead_letter_queue="dead")
     assert emu.queue("dead").bodies() == []
 
@@ -285,7 +292,8 @@ def test_several_queues_may_share_a_dead_letter_queue(emu):
     assert emu.queue("dead").bodies() == ["a", "b"]
 
 
-def test_a_queue_cannot_be_its_own_dead_letter_queue(emu, jobs):
+@pytest.mark.usefixtures("jobs")
+def test_a_queue_cannot_be_its_own_dead_letter_queue(emu):
     with pytest.raises(Refused, match="cannot be itself"):
         emu.consume("jobs", throw, dead_letter_queue="jobs")
 
@@ -300,7 +308,7 @@ def test_a_dead_letter_queue_must_be_in_the_same_jurisdiction(emu):
 
 
 def test_the_first_retry_after_a_swallowed_error_never_comes(emu, jobs):
-    emu.consume("jobs", lambda batch: None, max_batch_timeout=0, dead_letter_queue="dead")
+    emu.consume("jobs", lambda _batch: None, max_batch_timeout=0, dead_letter_queue="dead")
     jobs.send(1)
     emu.run_until_idle()
     assert fates(emu) == [(1, "acked")]
@@ -311,7 +319,7 @@ def test_the_first_retry_after_a_swallowed_error_never_comes(emu, jobs):
 
 def test_a_messages_delay_beats_the_batchs_which_beats_the_queues(emu):
     queue = emu.create_queue("jobs", delivery_delay=30)
-    emu.consume("jobs", lambda batch: None, max_batch_timeout=0)
+    emu.consume("jobs", lambda _batch: None, max_batch_timeout=0)
     queue.send_batch([{"body": "own", "delaySeconds": 5}, {"body": "batch"}, {"body": "none", "delaySeconds": 0}], delay_seconds=10)
     queue.send("queue")
     queue.send("zero", delay_seconds=0)
@@ -360,7 +368,7 @@ def test_an_expired_message_is_not_dead_lettered_even_if_retries_remain(emu):
 
 def test_a_delay_beyond_the_retention_is_accepted_and_the_message_expires_unseen(emu):
     queue = emu.create_queue("jobs", message_retention_period=60)
-    emu.consume("jobs", lambda batch: None, max_batch_timeout=0)
+    emu.consume("jobs", lambda _batch: None, max_batch_timeout=0)
     queue.send("as long", delay_seconds=60)
     queue.send("shorter", delay_seconds=59)
     emu.advance(100)
@@ -370,7 +378,7 @@ def test_a_delay_beyond_the_retention_is_accepted_and_the_message_expires_unseen
 
 def test_an_expiry_comes_before_a_batch_of_the_same_moment(emu):
     queue = emu.create_queue("jobs", message_retention_period=60)
-    emu.consume("jobs", lambda batch: None, max_batch_timeout=60)
+    emu.consume("jobs", lambda _batch: None, max_batch_timeout=60)
     queue.send(1)
     emu.advance(60)
     assert emu.deliveries == []
@@ -413,7 +421,7 @@ def test_a_dead_letter_queue_never_keeps_longer_than_its_own_retention(emu):
 
 def test_a_paused_queue_stores_delivers_nothing_and_still_expires(emu):
     queue = emu.create_queue("jobs", message_retention_period=60)
-    emu.consume("jobs", lambda batch: None, max_batch_timeout=0)
+    emu.consume("jobs", lambda _batch: None, max_batch_timeout=0)
     queue.pause()
     queue.send("old")
     emu.advance(59)
@@ -427,7 +435,7 @@ def test_a_paused_queue_stores_delivers_nothing_and_still_expires(emu):
 
 
 def test_the_time_that_a_message_waited_while_paused_counts(emu, jobs):
-    emu.consume("jobs", lambda batch: None, max_batch_timeout=10)
+    emu.consume("jobs", lambda _batch: None, max_batch_timeout=10)
     jobs.pause()
     jobs.send(1)
     emu.advance(8)
@@ -455,7 +463,8 @@ def test_a_pull_without_a_pull_consumer_is_refused(emu, jobs):
         jobs.pull()
 
 
-def test_a_queue_takes_one_consumer(emu, jobs):
+@pytest.mark.usefixtures("jobs")
+def test_a_queue_takes_one_consumer(emu):
     emu.consume("jobs", type="http_pull")
     with pytest.raises(Refused) as refused:
         emu.consume("jobs", throw)
@@ -465,7 +474,7 @@ def test_a_queue_takes_one_consumer(emu, jobs):
 def test_a_queue_without_a_consumer_keeps_what_it_is_sent(emu, jobs):
     jobs.send(1)
     emu.advance(100)
-    emu.consume("jobs", lambda batch: None, max_batch_timeout=60)
+    emu.consume("jobs", lambda _batch: None, max_batch_timeout=60)
     emu.advance(0)
     assert moments(emu) == [(100, [1])]
 
@@ -620,14 +629,14 @@ def test_a_pull_shows_text_plain_and_the_rest_in_base64(emu, pulled):
 
 
 def test_everything_due_up_to_and_including_the_new_moment_happens(emu, jobs):
-    emu.consume("jobs", lambda batch: None, max_batch_timeout=5)
+    emu.consume("jobs", lambda _batch: None, max_batch_timeout=5)
     jobs.send(1)
     emu.advance(5)
     assert moments(emu) == [(5, [1])]
 
 
 def test_what_is_sent_after_a_step_is_delivered_by_the_next_at_the_same_moment(emu, jobs):
-    emu.consume("jobs", lambda batch: None, max_batch_timeout=0)
+    emu.consume("jobs", lambda _batch: None, max_batch_timeout=0)
     emu.advance(5)
     jobs.send(1)
     assert emu.deliveries == []

@@ -28,7 +28,7 @@ def snippets():
             yield pytest.param(page, line, found[1], id=f"{page.stem}:{line}")
 
 
-def goes_on(page, line, source):
+def goes_on(source):
     """A snippet without an import of its own goes on where the one before it stopped."""
     return "import" not in source.split("\n", 1)[0]
 
@@ -38,15 +38,15 @@ def test_snippet_runs(page, line, source, monkeypatch):
     monkeypatch.chdir(ROOT)
     names = {"__name__": "snippet"}
     before = [s.values for s in snippets() if s.values[0] == page and s.values[1] < line]
-    if goes_on(page, line, source):
+    if goes_on(source):
         exec(compile(before[-1][2], f"{page}:{before[-1][1]}", "exec"), names)
     exec(compile(source, f"{page}:{line}", "exec"), names)
     if "emu" in names:
         names["emu"].close()
 
 
-@pytest.mark.parametrize(("page", "line", "source"), [s for s in snippets() if "def test_" in s.values[2]])
-def test_snippet_passes_as_a_test(page, line, source, pytester):
+@pytest.mark.parametrize("source", [pytest.param(s.values[2], id=s.id) for s in snippets() if "def test_" in s.values[2]])
+def test_snippet_passes_as_a_test(source, pytester):
     pytester.makepyfile(source)
     pytester.runpytest_subprocess(*plugin_options()).assert_outcomes(passed=1)
 

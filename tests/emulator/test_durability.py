@@ -251,7 +251,7 @@ def test_a_journal_of_many_events_starts_from_its_last_snapshot(tmp_path):
     path = tmp_path / "journal.db"
     emu = Emulator(journal=path)
     jobs = emu.create_queue("jobs")
-    emu.consume("jobs", lambda batch: None, max_batch_size=1, max_batch_timeout=0)
+    emu.consume("jobs", lambda _batch: None, max_batch_size=1, max_batch_timeout=0)
     for _ in range(5):
         for _ in range(50):
             jobs.send_batch([{"body": 1}] * 100)

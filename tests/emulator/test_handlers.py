@@ -101,7 +101,8 @@ def test_a_class_without_queue_fails_the_batch_as_a_worker_without_a_handler_doe
 
 
 @pytest.mark.parametrize("wrong", [3, "handler", None, lambda: None], ids=["number", "text", "None", "no arguments"])
-def test_what_cannot_be_called_is_refused_when_it_is_attached(emu, jobs, wrong):
+@pytest.mark.usefixtures("jobs")
+def test_what_cannot_be_called_is_refused_when_it_is_attached(emu, wrong):
     emu.consume("jobs", throw)
     with pytest.raises(TypeError):
         emu.attach(wrong, queue="jobs")
@@ -141,10 +142,10 @@ def test_bodies_are_copies_and_every_delivery_has_its_own(emu, jobs):
 
 @pytest.mark.parametrize(
     ("call", "again"),
-    [(lambda m, b: m.retry(delaySeconds=5), 5), (lambda m, b: m.retry(delay_seconds=5), 5), (lambda m, b: m.retry({"delaySeconds": 5}), 5),
-     (lambda m, b: b.retryAll(delaySeconds=5), 5), (lambda m, b: b.retry_all(delay_seconds=5), 5),
-     (lambda m, b: b.retryAll({"delaySeconds": 5}), 5), (lambda m, b: m.retry(), 30), (lambda m, b: m.retry(delaySeconds=None), 30),
-     (lambda m, b: m.retry({}), 30), (lambda m, b: m.retry(delaySeconds=5.9), 5), (lambda m, b: m.retry(delaySeconds=float("nan")), 0)],
+    [(lambda m, _: m.retry(delaySeconds=5), 5), (lambda m, _: m.retry(delay_seconds=5), 5), (lambda m, _: m.retry({"delaySeconds": 5}), 5),
+     (lambda _, b: b.retryAll(delaySeconds=5), 5), (lambda _, b: b.retry_all(delay_seconds=5), 5),
+     (lambda _, b: b.retryAll({"delaySeconds": 5}), 5), (lambda m, _: m.retry(), 30), (lambda m, _: m.retry(delaySeconds=None), 30),
+     (lambda m, _: m.retry({}), 30), (lambda m, _: m.retry(delaySeconds=5.9), 5), (lambda m, _: m.retry(delaySeconds=float("nan")), 0)],
 )  # fmt: skip
 def test_both_ways_to_spell_a_call(emu, jobs, call, again):
     emu.consume("jobs", following(lambda batch: call(batch.messages[0], batch)), max_batch_timeout=0, retry_delay=30)
@@ -164,7 +165,8 @@ def test_a_delay_that_the_service_does_not_take_fails_the_handler_that_asked_for
 # --- virtual time
 
 
-def test_hours_of_sleep_cost_no_real_time(emu, jobs):
+@pytest.mark.usefixtures("jobs")
+def test_hours_of_sleep_cost_no_real_time(emu):
     async def handler(batch):
         await asyncio.sleep(600)
         batch.ackAll()
@@ -181,7 +183,7 @@ def test_hours_of_sleep_cost_no_real_time(emu, jobs):
 def test_wait_for_and_timeout_follow_virtual_time(emu, jobs):
     ends = []
 
-    async def handler(batch):
+    async def handler(_batch):
         with pytest.raises(TimeoutError):
             await asyncio.wait_for(asyncio.sleep(1000), 30)
         ends.append(seconds(emu))
@@ -201,7 +203,7 @@ def test_wait_for_and_timeout_follow_virtual_time(emu, jobs):
 
 
 def test_time_moves_on_even_while_a_handler_sleeps(emu, jobs):
-    async def handler(batch):
+    async def handler(_batch):
         await asyncio.sleep(100)
 
     emu.consume("jobs", handler, max_batch_timeout=0)
@@ -215,8 +217,9 @@ def test_time_moves_on_even_while_a_handler_sleeps(emu, jobs):
 
 
 @pytest.mark.parametrize(("slots", "starts"), [(1, [0, 10, 20, 30]), (2, [0, 0, 10, 10]), (3, [0, 0, 0, 10])])
-def test_so_many_batches_run_beside_each_other(emu, jobs, slots, starts):
-    async def handler(batch):
+@pytest.mark.usefixtures("jobs")
+def test_so_many_batches_run_beside_each_other(emu, slots, starts):
+    async def handler(_batch):
         await asyncio.sleep(10)
 
     emu.consume("jobs", handler, max_batch_size=1, max_batch_timeout=0, max_concurrency=slots)
@@ -227,9 +230,9 @@ def test_so_many_batches_run_beside_each_other(emu, jobs, slots, starts):
 
 def test_what_a_handler_sends_is_delivered_in_the_same_step(emu, jobs):
     emu.create_queue("next")
-    emu.consume("next", lambda batch: None, max_batch_timeout=0)
+    emu.consume("next", lambda _batch: None, max_batch_timeout=0)
 
-    async def handler(batch, env):
+    async def handler(_batch, env):
         await env.NEXT.send("from the handler")
         await env.NEXT.sendBatch([{"body": "later", "delaySeconds": 3}])
 
@@ -244,7 +247,7 @@ def test_what_a_handler_sends_is_delivered_in_the_same_step(emu, jobs):
 def test_a_thread_is_awaited_while_virtual_time_stands_still(emu, jobs):
     seen = []
 
-    async def handler(batch):
+    async def handler(_batch):
         seen.append(await asyncio.to_thread(lambda: threading.current_thread() is not threading.main_thread()))
         seen.append(seconds(emu))
 
@@ -281,14 +284,15 @@ def test_whatever_a_handler_raises_is_the_batchs_outcome(emu, jobs, error, kind)
 
 
 def test_sys_exit_in_a_handler_does_not_end_the_test(emu, jobs):
-    emu.consume("jobs", lambda batch: sys.exit("bye"), max_batch_timeout=0, max_retries=0)
+    emu.consume("jobs", lambda _batch: sys.exit("bye"), max_batch_timeout=0, max_retries=0)
     jobs.send(1)
     emu.advance(0)
     assert fates(emu) == [(1, "dropped")]
 
 
 @pytest.mark.parametrize("length", [899, 900, 901, 100_000])
-def test_a_handler_has_fifteen_minutes(emu, jobs, length):
+@pytest.mark.usefixtures("jobs")
+def test_a_handler_has_fifteen_minutes(emu, length):
     reached = []
 
     async def handler(batch):
@@ -307,7 +311,7 @@ def test_a_handler_has_fifteen_minutes(emu, jobs, length):
 
 
 def test_a_handler_that_catches_its_cancellation_cannot_hold_the_batch(emu, jobs):
-    async def handler(batch):
+    async def handler(_batch):
         while True:
             try:
                 await asyncio.sleep(3600)
@@ -322,7 +326,7 @@ def test_a_handler_that_catches_its_cancellation_cannot_hold_the_batch(emu, jobs
 
 
 def test_a_handler_that_awaits_what_never_comes_fails_at_once(emu, jobs):
-    async def handler(batch):
+    async def handler(_batch):
         await asyncio.get_running_loop().create_future()
 
     emu.consume("jobs", following(), max_batch_timeout=0)
@@ -339,8 +343,8 @@ def test_a_handler_that_spins_at_one_moment_is_ended(emu, jobs, monkeypatch):
 
     monkeypatch.setattr(loop, "TURNS_MAX", 1000)
 
-    async def handler(batch):
-        while True:
+    async def handler(_batch):
+        while True:  # noqa: ASYNC110 - as bad as a handler can be
             await asyncio.sleep(0)
 
     emu.consume("jobs", handler, max_batch_timeout=0, max_retries=0)
@@ -363,7 +367,8 @@ def test_calls_after_the_batch_was_settled_change_nothing(emu, jobs):
     assert "settled" in str(emu.report())
 
 
-def test_a_failure_after_calls_keeps_what_was_said_before_the_end(emu, jobs):
+@pytest.mark.usefixtures("jobs")
+def test_a_failure_after_calls_keeps_what_was_said_before_the_end(emu):
     async def handler(batch):
         batch.messages[0].ack()
         batch.messages[1].retry(delaySeconds=5)
@@ -410,7 +415,7 @@ def test_a_promise_that_fails_fails_the_batch_unless_the_flag_says_otherwise(fla
         await asyncio.sleep(3)
         raise RuntimeError("the promise was rejected")
 
-    emu.consume("jobs", lambda batch, env, ctx: ctx.waitUntil(fails()), max_batch_timeout=0, max_retries=0)
+    emu.consume("jobs", lambda _batch, _env, ctx: ctx.waitUntil(fails()), max_batch_timeout=0, max_retries=0)
     jobs.send(1)
     emu.run_until_idle()
     assert fates(emu) == [(1, state)]
@@ -426,7 +431,7 @@ def test_with_the_flag_the_promise_goes_on_after_the_batch():
         await asyncio.sleep(3)
         done.append(seconds(emu))
 
-    emu.consume("jobs", lambda batch, env, ctx: ctx.waitUntil(later()), max_batch_timeout=0)
+    emu.consume("jobs", lambda _batch, _env, ctx: ctx.waitUntil(later()), max_batch_timeout=0)
     jobs.send(1)
     emu.advance(0)
     assert fates(emu) == [(1, "acked")]
@@ -443,7 +448,7 @@ def test_a_handler_may_send_look_and_pull(emu, jobs):
     emu.consume("pulled", type="http_pull")
     seen = []
 
-    def handler(batch):
+    def handler(_batch):
         seen.append(jobs.bodies())
         seen.append([m.value for m in emu.queue("pulled").pull()])
         seen.append(jobs.metrics().backlogCount)
@@ -458,10 +463,10 @@ def test_a_handler_may_send_look_and_pull(emu, jobs):
 @pytest.mark.parametrize("kind", ["sync", "async"])
 @pytest.mark.parametrize("call", [lambda emu: emu.advance(1), lambda emu: emu.run_until_idle()], ids=["advance", "run_until_idle"])
 def test_a_handler_cannot_move_time(emu, jobs, kind, call):
-    def handler(batch):
+    def handler(_batch):
         call(emu)
 
-    async def slow(batch):
+    async def slow(_batch):
         call(emu)
 
     emu.consume("jobs", handler if kind == "sync" else slow, max_batch_timeout=0, max_retries=0)
@@ -473,7 +478,7 @@ def test_a_handler_cannot_move_time(emu, jobs, kind, call):
 
 
 def test_a_handler_may_pause_and_purge_its_own_queue(emu, jobs):
-    def handler(batch):
+    def handler(_batch):
         jobs.pause()
         jobs.purge()
         raise RuntimeError

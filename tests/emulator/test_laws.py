@@ -115,7 +115,7 @@ class Core(RuleBasedStateMachine):
         retries=st.sampled_from([0, 1, 2]), dead=st.sampled_from([None, *QUEUES]), delay=st.sampled_from([0, 5]),
         slots=st.sampled_from([None, 1, 2]), pull=st.booleans(), replace=st.booleans(),
     )
-    def consume(self, name, size, timeout, retries, dead, delay, slots, pull, replace):
+    def consume(self, *, name, size, timeout, retries, dead, delay, slots, pull, replace):
         kind = "http_pull" if pull else "worker"
         consumer = Consumer(kind, size, timeout, retries, dead, delay, slots)
         self.do(commands.SetConsumer(name, consumer, attached=not pull, replace=replace))

@@ -45,7 +45,7 @@ SENDS = [
 @pytest.mark.parametrize("consumed", [False, True], ids=["stored", "consumed"])
 def test_sends_are_checked_whether_or_not_somebody_consumes(emu, jobs, call, expected, consumed):
     if consumed:
-        emu.consume("jobs", lambda batch: None)
+        emu.consume("jobs", lambda _batch: None)
     before = list(emu.events)
     refused = refusal(call, jobs)
     assert (refused and (refused.code, refused.name, refused.status)) == expected
@@ -104,7 +104,8 @@ def test_names_of_queues(emu, name, fine):
     assert fine or refused.code == 11003
 
 
-def test_a_name_that_is_taken_is_refused(emu, jobs):
+@pytest.mark.usefixtures("jobs")
+def test_a_name_that_is_taken_is_refused(emu):
     assert refusal(emu.create_queue, "jobs").code == 11009
 
 
@@ -143,7 +144,8 @@ def test_the_free_plans_retention_cannot_be_chosen():
      ({"max_retries": -1}, False), ({"max_concurrency": 1}, True), ({"max_concurrency": 250}, True), ({"max_concurrency": 251}, False),
      ({"max_concurrency": 0}, False), ({"retry_delay": 0}, True), ({"retry_delay": 86_400}, True), ({"retry_delay": 86_401}, False)],
 )  # fmt: skip
-def test_settings_of_consumers(emu, jobs, settings, fine):
+@pytest.mark.usefixtures("jobs")
+def test_settings_of_consumers(emu, settings, fine):
     refused = refusal(emu.consume, "jobs", throw, **settings)
     assert (refused is None) == fine
     assert fine or refused.code == 100127
