@@ -249,11 +249,11 @@ def test_the_last_failure_dead_letters_at_once_whatever_delay_was_asked_for(emu,
 
 def test_a_dead_letter_keeps_id_timestamp_body_and_content_type_and_starts_anew(emu, jobs):
     seen = []
-    emu.consume("jobs", throw, max_batch_timeout=0, max_retries=1, dead_letter_queue="dead")
+    emu.consume("jobs", throw, max_batch_timeout=0, max_retries=1, retry_delay=30, dead_letter_queue="dead")
     emu.consume("dead", lambda batch: seen.extend(batch.messages), max_batch_timeout=0)
     jobs.send("text", content_type="text")
     sent = emu.now
-    emu.advance(1)
+    emu.advance(60)
     assert [(m.body, m.attempts, m.timestamp) for m in seen] == [("text", 1, sent)]
     assert len({m_id for d in emu.deliveries for m_id, _, _ in d.messages}) == 1
     assert fates(emu) == [("text", "dead-lettered"), ("text", "acked")]
