@@ -46,20 +46,23 @@ class Consumer:
     retries: int = 3
     dead: str | None = None
     delay: int = 0
-    slots: int = 250
+    slots: int | None = None
     script: list[dict] = field(default_factory=list)
     invoked: int = 0
 
 
 @dataclass
 class Line:
-    """A queue: settings, its consumer, whether it is paused."""
+    """A queue: settings, its consumer, whether it is paused; and what the autoscaler remembers of it."""
 
     name: str
     delay: int = 0
     retention: int = FOUR_DAYS
     paused: bool = False
     consumer: Consumer | None = None
+    slots: int = 1
+    backlog: int | None = None
+    failing: int = 0
 
 
 @dataclass
@@ -209,7 +212,7 @@ class Model:
         consumer = line.consumer
         if consumer is None or consumer.pull or line.paused:
             return float("inf")
-        if sum(batch.queue == line.name for batch in self.running) >= consumer.slots:
+        if sum(batch.queue == line.name for batch in self.running) >= (consumer.slots or line.slots):
             return float("inf")
         readies = sorted(m.ready for m in self._of(line.name, "waiting"))
         if not readies:
@@ -239,6 +242,8 @@ class Model:
         for message in taken:
             message.attempts += 1
             message.state = "out"
+        if line.backlog is None:
+            line.backlog = len(self._ready(line.name))
         act = consumer.script[consumer.invoked] if consumer.invoked < len(consumer.script) else {}
         consumer.invoked += 1
         delivery = {
@@ -268,12 +273,26 @@ class Model:
         returned = not batch.act.get("throws") and not overran
         batch.delivery["returned"] = returned
         line = self.lines[batch.queue]
+        waiting, back = len(self._ready(line.name)), self.numbers
         for at, message in enumerate(batch.messages):
             verdict, delay = batch.calls.verdict(at, returned)
             if verdict == "ack":
                 self._end(message, "acked")
             else:
                 self._fail(line, message, line.consumer.delay if delay is None else delay * SECOND)
+        returning = sum(m.state == "waiting" and m.number > back for m in batch.messages)
+        self._scale(line, returned, waiting + returning)
+
+    def _scale(self, line: Line, returned: bool, backlog: int) -> None:
+        """The autoscaler as `docs/emulator/time.md` states it."""
+        line.failing = (3 * line.failing + (0 if returned else 1000)) // 4
+        if line.failing > 500:
+            line.slots = max(1, line.slots // 2)
+        elif backlog < line.consumer.size:
+            line.slots = max(1, line.slots - 1)
+        elif backlog > line.backlog or backlog >= 10 * line.slots * line.consumer.size:
+            line.slots = min(250, line.slots + 1)
+        line.backlog = backlog
 
     # --- what becomes of a message
 

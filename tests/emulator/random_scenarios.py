@@ -73,7 +73,7 @@ def _consumer(rng: random.Random, name: str, names: tuple[str, ...], slow: bool)
         "queue": name, "type": "http_pull" if rng.random() < 0.25 else "worker", "size": rng.choice((1, 2, 3, 3, 5, 10, 100)),
         "timeout": rng.choice((0, 0, 1, 5, 5, 7, 60)), "retries": rng.choice((0, 1, 1, 2, 3)),
         "dead": rng.choice(others) if rng.random() < 0.6 else None, "delay": rng.choice((0, 0, 0, 5, 45)),
-        "slots": rng.choice((1, 1, 2, 3)) if slow else rng.choice((None, None, 1, 2)),
+        "slots": rng.choice((None, None, 1, 2, 3)),
         "script": [_act(rng, names, slow) for _ in range(rng.randint(0, 14))],
     }
 
@@ -110,7 +110,7 @@ def play_model(data: dict) -> dict:
     def attach(c: dict) -> None:
         model.consume(c["queue"], Consumer(
             c["type"] == "http_pull", c["size"], c["timeout"] * SECOND, c["retries"], c["dead"], c["delay"] * SECOND,
-            c["slots"] or 250, c["script"],
+            c["slots"], c["script"],
         ))
 
     for consumer in data["consumers"]:
