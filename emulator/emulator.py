@@ -240,10 +240,11 @@ class Emulator:
         with self._moving_time():
             budget = self._budget()
             while True:
-                moment_us = _earliest(machine.next_departure_us(self._broker.state), self._runner.next_wake_us())
+                wake_us = self._runner.next_wake_us() if self._runner.busy else None
+                moment_us = _earliest(machine.next_departure_us(self._broker.state), wake_us)
                 if moment_us is None:
                     return
-                budget -= self._work_until(max(moment_us, self._clock.now_us()))
+                budget -= self._work_until(max(moment_us, self._clock.now_us())) + 1
                 if budget < 0:
                     raise RuntimeError(self._endless("run_until_idle() finds no end"))
 

@@ -8,6 +8,7 @@ https://developers.cloudflare.com/queues/platform/limits/.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import contextvars
 import heapq
 import inspect
@@ -173,6 +174,7 @@ class Runner:
         self.failures: list[Failure] = []
         self.late_warnings: list[str] = []
         self.running: dict[tuple[str, int], Invocation] = {}
+        self.promises: set[asyncio.Task[None]] = set()
         self.handling = 0
         self._loop: VirtualLoop | None = None
         self._walls: list[tuple[int, int, Invocation]] = []
@@ -228,10 +230,10 @@ class Runner:
             self.running[event.queue, event.batch] = invocation
             heapq.heappush(self._walls, (invocation.wall_us, event.batch, invocation))
 
-    def _spawn(self, invocation: Invocation, work: Coroutine[Any, Any, None]) -> None:
+    def _spawn(self, invocation: Invocation, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         token = _current.set(invocation)
         try:
-            self.loop.create_task(work)
+            return self.loop.create_task(work)
         finally:
             _current.reset(token)
 
@@ -255,7 +257,10 @@ class Runner:
         self._open(invocation)
         if self.waits:
             invocation.open_awaits += 1
-        self._spawn(invocation, self._await_promise(invocation, awaitable))
+        task = self._spawn(invocation, self._await_promise(invocation, awaitable))
+        if not self.waits:
+            self.promises.add(task)
+            task.add_done_callback(self.promises.discard)
 
     async def _await_promise(self, invocation: Invocation, awaitable: Awaitable[Any]) -> None:
         try:
@@ -306,6 +311,11 @@ class Runner:
                 if task is not current:
                     task.cancel()
 
+    @property
+    def busy(self) -> bool:
+        """Whether a handler, or a promise that outlives its batch, has not ended. What floats beyond that does not count."""
+        return bool(self.running or self.promises)
+
     def next_wake_us(self) -> int | None:
         """When a handler has something to do next; None when none has."""
         moments = []
@@ -322,10 +332,8 @@ class Runner:
 
     def wake(self, now_us: int) -> None:
         """Run what handlers have to do at this moment; end those whose time is over."""
-        if self._loop is not None and self.running:
+        if self._loop is not None:
             self._run_loop()
-        elif self._loop is not None:
-            self._loop.run_ready(now_us)
         while self._slow and self._slow[0][0] <= now_us:
             invocation = heapq.heappop(self._slow)[2]
             if (invocation.event.queue, invocation.event.batch) in self.running:
@@ -352,6 +360,9 @@ class Runner:
                 if not invocation.finished:
                     invocation.fail(error)
                     self._settle(invocation, "exceededCpu")
+            loop.close()  # what spins may not even let itself be cancelled
+            self._loop = None
+            return
         finally:
             self.handling -= 1
         stuck = [invocation for invocation in self.running.values() if not invocation.finished]
@@ -392,7 +403,8 @@ class Runner:
         for _ in range(10):
             if not asyncio.all_tasks(loop):
                 break
-            loop.run_ready(loop.now_us)
+            with contextlib.suppress(Spinning):
+                loop.run_ready(loop.now_us)
         loop.close()
 
 

@@ -175,7 +175,6 @@ class ConfigRefused(Refused):
     def __init__(self, cause: str = "", findings: Iterable[object] = ()) -> None:
         super().__init__(cause)
         self.findings = tuple(findings)
-        self.args = (self.text,)
 
 
 class UnknownInternalError(Refused):
