@@ -67,7 +67,9 @@ def decode(body: bytes, content_type: str) -> Any:
 
 def on_the_wire(body: bytes, content_type: str) -> str:
     """What a pull consumer receives: text as it is, everything else in base64."""
-    return body.decode() if content_type == "text" else b64encode(body).decode()
+    if content_type == "text":
+        return body.decode()
+    return b64encode(json_text.plain(body) if content_type == "json" else body).decode()
 
 
 def typeof(value: object) -> str:

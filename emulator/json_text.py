@@ -29,7 +29,20 @@ _stringify = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=("
 
 def _encode_with_standard_library(value: object) -> bytes:
     text = _stringify(value)
-    return text.encode() if _LONG_NUMBER.search(text) is None else _EXACT + text.encode()
+    return text.encode() if _LONG_NUMBER.search(text) is None else _marked(text.encode(), value)
+
+
+def _marked(body: bytes, value: object) -> bytes:
+    """The text, with the mark if there is a number in it that orjson does not read exactly."""
+    return _EXACT + body if _has_big_number(value) else body
+
+
+def _has_big_number(value: object) -> bool:
+    if isinstance(value, dict):
+        return any(_has_big_number(entry) for entry in value.values())
+    if isinstance(value, list | tuple):
+        return any(_has_big_number(entry) for entry in value)
+    return isinstance(value, int) and not -(2**63) <= value < 2**64
 
 
 def _encoder() -> Callable[[object], bytes]:
@@ -64,14 +77,20 @@ def decode(body: bytes) -> Any:
 
 def _encode_slowly(value: object) -> bytes:
     try:
-        text = json.dumps(_plain(value, ()), ensure_ascii=False, separators=(",", ":"))
+        tree = _plain(value, ())
+        text = json.dumps(tree, ensure_ascii=False, separators=(",", ":"))
     except RecursionError:
         raise TypeError("Converting circular structure to JSON") from None
     try:
         body = text.encode()
     except UnicodeEncodeError:  # half of a surrogate pair: JSON.stringify escapes it
-        body = json.dumps(_plain(value, ()), separators=(",", ":")).encode()
-    return _EXACT + body
+        body = json.dumps(tree, separators=(",", ":")).encode()
+    return _marked(body, tree)
+
+
+def plain(body: bytes) -> bytes:
+    """The JSON text itself, without the mark."""
+    return body[1:] if body[0] == _EXACT[0] else body
 
 
 def _plain(value: Any, above: tuple[int, ...]) -> Any:
