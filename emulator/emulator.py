@@ -29,7 +29,7 @@ from emulator.core.model import Consumer, QueueState
 from emulator.faults import CALM, WINDOW_BATCHES, Dice, Faults
 from emulator.history import Delivery, Fate, Trace
 from emulator.ids import Ids
-from emulator.journal import Journal
+from emulator.journal import Journal, JournalError
 from emulator.journal.memory import MemoryJournal
 from emulator.journal.sqlite import SQLiteJournal
 from emulator.queue import Queue
@@ -74,7 +74,11 @@ class Emulator:
         elif isinstance(journal, str | PathLike):
             journal = SQLiteJournal(journal)
         self._clock = VirtualClock(moment_us(start))
-        self._broker = Broker(journal, self._clock, limits_of(limits), plan)
+        try:
+            self._broker = Broker(journal, self._clock, limits_of(limits), plan)
+        except JournalError:
+            journal.close()
+            raise
         sequence = self._broker.sequence
         if self._broker.state.now_us > self._clock.now_us():
             self._clock.move_to(self._broker.state.now_us)

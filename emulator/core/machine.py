@@ -40,12 +40,13 @@ def refresh(state: State) -> None:
             continue
         for kind, wake_us in ((EXPIRE, deadlines.expiry_us(queue)), (LAPSE, deadlines.lapse_us(queue))):
             known_us = queue.wake_expiry_us if kind == EXPIRE else queue.wake_lapse_us
-            if wake_us is not None and wake_us != known_us:
-                heappush(state.passive, (wake_us, kind, name))
+            next_us = None if wake_us is None else max(wake_us, state.now_us)  # a retention that was cut may lie in the past
+            if next_us is not None and next_us != known_us:
+                heappush(state.passive, (next_us, kind, name))
             if kind == EXPIRE:
-                queue.wake_expiry_us = wake_us
+                queue.wake_expiry_us = next_us
             else:
-                queue.wake_lapse_us = wake_us
+                queue.wake_lapse_us = next_us
         wake_us = consume.departure_us(queue, state.now_us)
         if wake_us is not None and wake_us != queue.wake_departure_us:
             heappush(state.departures, (wake_us, name))

@@ -60,8 +60,12 @@ def replay(events: Iterable[Event], plan: str = "paid", state: State | None = No
 
 
 def restore(journal: Journal, plan: str) -> State:
-    """The state of a journal: its last snapshot, and what happened after it."""
+    """The state of a journal: its last snapshot, and what happened after it. Raises JournalCorrupt when they do not fit."""
     kept = journal.snapshot()
-    if kept is None:
-        return replay(journal.read(), plan)
-    return replay(journal.read(kept[0]), state=kept[1])
+    try:
+        if kept is None:
+            return replay(journal.read(), plan)
+        return replay(journal.read(kept[0]), state=kept[1])
+    except (AssertionError, IndexError, KeyError) as error:
+        message = f"the journal's events do not follow from each other: {error!r}"
+        raise JournalCorrupt(message) from error

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 from zlib import crc32
 
 from emulator.core.events import Event, from_json, to_json
@@ -54,17 +55,14 @@ class SQLiteJournal:
             raise ValueError(message)
         self.path = fspath(path)
         is_new = _check_header(Path(self.path))
+        if not is_new:
+            _check_content(self.path)
         self._connection: sqlite3.Connection | None = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False)
-        try:
-            if is_new:
-                self._create()
-            self._open(synchronous)
-        except sqlite3.DatabaseError as error:
-            self.close()
-            raise _corrupt(self.path, str(error)) from error
-        except BaseException:
-            self.close()
-            raise
+        if is_new:
+            self._create()
+        self._db.execute("PRAGMA journal_mode = WAL")
+        self._db.execute(f"PRAGMA synchronous = {synchronous}")
+        (self._length,) = self._db.execute("SELECT coalesce(max(seq), 0) FROM events").fetchone()
 
     @property
     def _db(self) -> sqlite3.Connection:
@@ -78,23 +76,10 @@ class SQLiteJournal:
             f"BEGIN; PRAGMA application_id = {_APPLICATION_ID}; PRAGMA user_version = {FORMAT}; {_TABLES} COMMIT;"
         )
 
-    def _open(self, synchronous: str) -> None:
-        (verdict,) = self._db.execute("PRAGMA quick_check(1)").fetchone()
-        if verdict != "ok":
-            raise _corrupt(self.path, verdict)
-        count, last = self._db.execute("SELECT count(*), coalesce(max(seq), 0) FROM events").fetchone()
-        if count != last:
-            raise _corrupt(self.path, f"events are missing: {count} of {last} are there")
-        for seq, data, checksum in self._db.execute("SELECT seq, data, checksum FROM events"):
-            if crc32(data) != checksum:
-                raise _corrupt(self.path, f"event {seq} is damaged")
-        self._length: int = last
-        self._db.execute("PRAGMA journal_mode = WAL")
-        self._db.execute(f"PRAGMA synchronous = {synchronous}")
-
     def length(self) -> int:
         """How many events this writer knows of."""
-        return self._length
+        length: int = self._length
+        return length
 
     def append(self, expected: int, events: Iterable[Event]) -> None:
         """Keep events in one transaction. Raises StaleWriter when another writer was faster."""
@@ -179,6 +164,36 @@ def _check_header(path: Path) -> bool:
         message = f"{path} was written in format {version}, and this version reads up to {FORMAT}; it was left untouched"
         raise JournalNewer(message)
     return False
+
+
+def _check_content(path: str) -> None:
+    """Read everything once, on a connection that cannot write. Raises JournalCorrupt, and leaves no file that was not there."""
+    besides = [Path(path + ending) for ending in ("-wal", "-shm")]
+    alone = not any(each.exists() for each in besides)
+    db = sqlite3.connect(f"file:{quote(path)}?mode=ro", uri=True, isolation_level=None)
+    try:
+        _check_rows(db, path)
+    except (sqlite3.DatabaseError, JournalCorrupt) as error:
+        db.close()
+        if alone:
+            for each in besides:
+                each.unlink(missing_ok=True)
+        if isinstance(error, JournalCorrupt):
+            raise
+        raise _corrupt(path, str(error)) from error
+    db.close()
+
+
+def _check_rows(db: sqlite3.Connection, path: str) -> None:
+    (verdict,) = db.execute("PRAGMA quick_check(1)").fetchone()
+    if verdict != "ok":
+        raise _corrupt(path, verdict)
+    count, last = db.execute("SELECT count(*), coalesce(max(seq), 0) FROM events").fetchone()
+    if count != last:
+        raise _corrupt(path, f"events are missing: {count} of {last} are there")
+    for seq, data, checksum in db.execute("SELECT seq, data, checksum FROM events"):
+        if crc32(data) != checksum:
+            raise _corrupt(path, f"event {seq} is damaged")
 
 
 def _corrupt(path: str, why: str) -> JournalCorrupt:

@@ -107,7 +107,8 @@ def test_what_json_makes_of_python_values(value, seen):
     assert json_text.decode(json_text.encode(value)) == seen
 
 
-def test_the_standard_library_alone_makes_the_same(plainly):
+@pytest.mark.usefixtures("plainly")
+def test_the_standard_library_alone_makes_the_same():
     assert json_text.encode({"a": [1, None]}) == b'{"a":[1,null]}'
     assert json_text.decode(json_text.encode(datetime(2023, 11, 14, tzinfo=UTC))) == "2023-11-14T00:00:00.000Z"
 

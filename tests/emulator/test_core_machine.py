@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 
 import pytest
@@ -33,10 +34,8 @@ class Play:
     def step(self, command=None) -> list:
         """One step, remembering what happened."""
         before = len(self.events)
-        try:
+        with contextlib.suppress(Refused):
             machine.step(self.state, self.now_us, command, STRICT, self.events.extend)
-        except Refused:
-            pass
         happened = self.events[before:]
         for event in happened:
             for lease in getattr(event, "leases", ()):
@@ -56,7 +55,7 @@ class Play:
         if kind == "pull":
             return commands.Pull(name, r.randrange(6), self.ids.take(6), r.choice([None, 0, 1_000, 43_200_000, 50_000_000]))
         if kind == "ack":
-            known = self.leases.get(name, []) + ["unknown.1"]
+            known = [*self.leases.get(name, []), "unknown.1"]
             retries = [(lease, r.choice([None, 0, 7, -1])) for lease in r.sample(known, min(2, len(known)))]
             return commands.Ack(name, tuple(r.sample(known, min(3, len(known)))), tuple(retries))
         if kind == "extend":
