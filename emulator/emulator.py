@@ -239,6 +239,11 @@ class Emulator:
             self._clock.move_to(target_us)
             self._rest_us = rest_us
 
+    def advance_to(self, when: datetime | str) -> None:
+        """Let time pass up to a moment (datetime or ISO text), as `advance` does. Raises ValueError for one that is over."""
+        span = moment(moment_us(when)) - self.now
+        self.advance(span)
+
     def run_until_idle(self) -> None:
         """Let time pass until no batch is due and no handler runs. Leases and retention alone do not move the clock."""
         with self._moving_time():

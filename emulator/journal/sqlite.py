@@ -95,11 +95,13 @@ class SQLiteJournal:
                 db.execute("BEGIN IMMEDIATE")
                 db.executemany("INSERT INTO events VALUES (?, ?, ?)", rows)
                 db.execute("COMMIT")
-        except sqlite3.IntegrityError as error:
+        except sqlite3.Error as error:
             if db.in_transaction:
                 db.execute("ROLLBACK")
-            message = f"another writer has appended to {self.path} after event {expected}"
-            raise StaleWriter(message) from error
+            if isinstance(error, sqlite3.IntegrityError):
+                message = f"another writer has appended to {self.path} after event {expected}"
+                raise StaleWriter(message) from error
+            raise
         self._length = expected + len(rows)
 
     def read(self, after: int = 0) -> Iterator[Event]:

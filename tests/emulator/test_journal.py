@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 
 import pytest
 
@@ -90,7 +91,7 @@ def test_the_file_is_the_same_with_and_without_orjson(tmp_path, monkeypatch):
         journal = SQLiteJournal(path)
         journal.append(0, EVERY_KIND)
         journal.close()
-        with sqlite3.connect(path) as db:
+        with closing(sqlite3.connect(path)) as db:
             return [happened.from_json(sqlite_journal.json.loads(data)) for (data,) in db.execute("SELECT data FROM events ORDER BY seq")]
 
     first = contents(tmp_path / "one.db")
@@ -214,9 +215,8 @@ def test_a_damaged_journal_is_refused_with_a_reason(damage, tmp_path):
 def test_a_damaged_snapshot_is_passed_over(tmp_path):
     path = tmp_path / "journal.db"
     used(path).close()
-    with sqlite3.connect(path) as db:
+    with closing(sqlite3.connect(path, isolation_level=None)) as db:
         db.execute("UPDATE snapshots SET checksum = checksum + 1")
-    db.close()
     emu = Emulator(journal=path)
     assert len(emu.queue("jobs")) == 2
     emu.close()
