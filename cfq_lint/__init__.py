@@ -27,8 +27,17 @@ __all__ = [
 __version__ = "0.1.0"
 
 _ROOMS = {
-    "Edit": "finding", "Finding": "finding", "Fix": "finding", "Place": "text", "Related": "finding", "Report": "engine",
-    "Severity": "finding", "UnknownRule": "engine", "WrongSettings": "settings", "lint_paths": "run", "lint_text": "run",
+    "Edit": "finding",
+    "Finding": "finding",
+    "Fix": "finding",
+    "Place": "text",
+    "Related": "finding",
+    "Report": "engine",
+    "Severity": "finding",
+    "UnknownRule": "engine",
+    "WrongSettings": "settings",
+    "lint_paths": "run",
+    "lint_text": "run",
 }
 
 

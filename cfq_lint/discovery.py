@@ -1,7 +1,7 @@
 """Which files a run reads, and which of them wrangler itself would read.
 
-Folders are searched for every file named like a wrangler configuration; `node_modules`, hidden folders and what `.gitignore` names are
-passed over, and no link is followed, so that a loop cannot trap the search. Named files are always read.
+Folders are searched for every file named like a wrangler configuration; `node_modules`, hidden folders and what `.gitignore`
+names are passed over, and no link is followed, so that a loop cannot trap the search. Named files are always read.
 """
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 import re
 
-from cfq_lint.document import NAMES, REDIRECT, Document, Redirect, Unreadable, read
+from cfq_lint.document import NAMES, REDIRECT, Document, Entry, Redirect, Unreadable, read
+from cfq_lint.syntax.node import OBJECT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,8 +18,10 @@ if TYPE_CHECKING:
 
 FILE_PATTERN = r"(^|/)wrangler(\.[\w-]+)?\.(jsonc?|toml)$"
 """Files that hold a wrangler configuration by their name; also the pattern of the pre-commit hooks."""
+ENTRY_ENDINGS = (".py", ".js", ".mjs", ".ts", ".mts")
+ENTRY_LENGTH_MAX = 2_000_000
+"""Entry files are sources, not bundles; of a longer one nothing is certain."""
 FOLDERS_SKIPPED = frozenset({"node_modules", "__pycache__", "venv"})
-
 
 
 def find(paths: Iterable[str], exclude: Iterable[tuple[str, list[str]]] = ()) -> tuple[list[str], list[str]]:
@@ -26,13 +29,13 @@ def find(paths: Iterable[str], exclude: Iterable[tuple[str, list[str]]] = ()) ->
 
     `exclude` holds folders, each with globs as in `.gitignore` relative to it; they hold for named files too.
     """
-    excluded = tuple(_patterns(globs, folder) for folder, globs in exclude if globs)
-    found = set()
+    excluded = tuple(matcher(globs, folder) for folder, globs in exclude if globs)
+    found: set[str] = set()
     problems = []
     for path in paths:
-        if os.path.isdir(path):  # noqa: PTH112 - pathlib costs a cold start more than it serves
+        if os.path.isdir(path):  # pathlib costs a cold start more than it serves
             found.update(os.path.normpath(file) for file in _walk(path, excluded))
-        elif not os.path.exists(path):  # noqa: PTH110
+        elif not os.path.exists(path):
             problems.append(f"{path}: no such file or folder")
         elif not any(matches(path, False) for matches in excluded):
             found.add(os.path.normpath(path))
@@ -56,17 +59,25 @@ def _walk(top: str, excluded: tuple[Callable[[str, bool], bool], ...]) -> Iterab
                 hidden = entry.name.startswith(".") or entry.name in FOLDERS_SKIPPED
                 if not hidden and not any(ignored(entry.path, True) for ignored in ignores):
                     waiting.append((entry.path, ignores))
-            elif matches(entry.name) and entry.is_file() and not any(ignored(entry.path, False) for ignored in ignores):
+            elif matches(entry.name) and _is_file(entry) and not any(ignored(entry.path, False) for ignored in ignores):
                 yield entry.path
+
+
+def _is_file(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_file()
+    except OSError:  # a link that leads to itself
+        return False
 
 
 def _gitignores_above(folder: str) -> tuple[Callable[[str, bool], bool], ...]:
     """What `.gitignore` files of the folders above say, up to the top of the repository; nothing outside of one."""
     ignores: tuple[Callable[[str, bool], bool], ...] = ()
-    for above in _upwards(os.path.abspath(folder)):  # noqa: PTH100
-        if above != os.path.abspath(folder):  # noqa: PTH100
-            ignores += _gitignore(above)
-        if os.path.exists(os.path.join(above, ".git")):  # noqa: PTH110, PTH118
+    for above in _upwards(os.path.abspath(folder)):
+        if above != os.path.abspath(folder):
+            # Whoever names an ignored folder wants it searched.
+            ignores += tuple(ignored for ignored in _gitignore(above) if not ignored(folder, True))
+        if os.path.exists(os.path.join(above, ".git")):
             return ignores
     return ()
 
@@ -74,15 +85,15 @@ def _gitignores_above(folder: str) -> tuple[Callable[[str, bool], bool], ...]:
 def _gitignore(folder: str) -> tuple[Callable[[str, bool], bool], ...]:
     """What the `.gitignore` of a folder says: one matcher, or none where there is no such file."""
     try:
-        with open(os.path.join(folder, ".gitignore"), encoding="utf-8", errors="replace") as file:  # noqa: PTH118, PTH123
-            return (_patterns(file.read().splitlines(), folder),)
+        with open(os.path.join(folder, ".gitignore"), encoding="utf-8", errors="replace") as file:
+            return (matcher(file.read().splitlines(), folder),)
     except OSError:
         return ()
 
 
-def _patterns(lines: list[str], folder: str) -> Callable[[str, bool], bool]:
+def matcher(lines: list[str], folder: str) -> Callable[[str, bool], bool]:
     """Whether a path below `folder` (a folder: True) is matched by patterns as in `.gitignore`."""
-    from pathspec import GitIgnoreSpec  # noqa: PLC0415 - only where there are patterns
+    from pathspec import GitIgnoreSpec  # only where there are patterns
 
     spec = GitIgnoreSpec.from_lines(lines)
 
@@ -98,19 +109,35 @@ def survey(document: Document, path: str, exists: Callable[[str], bool] = os.pat
 
     A file under another name than wrangler's own is read with `--config` only, and nothing shadows or redirects it.
     """
-    folder, name = os.path.split(os.path.abspath(path))  # noqa: PTH100
+    folder, name = os.path.split(os.path.abspath(path))
+    document.entry = _entry(document, folder)
     if name not in NAMES:
         return
     document.shadowed_by = _first_choice(folder, name, exists)
-    base = next((above for above in _upwards(folder) if exists(os.path.join(above, REDIRECT))), None)  # noqa: PTH118
+    base = next((above for above in _upwards(folder) if exists(os.path.join(above, REDIRECT))), None)
     if base is not None:
         document.redirect = _redirect(base, folder, path)
+
+
+def _entry(document: Document, folder: str) -> Entry | None:
+    """The source that `main` names, if the file configures a consumer and the source can be read. Nothing of it is ever run."""
+    root = document.tree.root
+    if root is None or root.kind != OBJECT or "consumers" not in document.text:
+        return None
+    main = next((member.node.value for member in reversed(root.value) if member.key == "main"), None)
+    if not isinstance(main, str) or not main.endswith(ENTRY_ENDINGS):
+        return None
+    try:
+        with open(os.path.join(folder, main), encoding="utf-8") as file:
+            return Entry(main, file.read(ENTRY_LENGTH_MAX))
+    except (OSError, ValueError):
+        return None
 
 
 def _upwards(folder: str) -> Iterable[str]:
     while True:
         yield folder
-        above = os.path.dirname(folder)  # noqa: PTH120
+        above = os.path.dirname(folder)
         if above == folder:
             return
         folder = above
@@ -120,32 +147,34 @@ def _first_choice(folder: str, name: str, exists: Callable[[str], bool]) -> str 
     """The file that wrangler, run in `folder`, reads instead of the one named `name` there."""
     for better in NAMES[: NAMES.index(name)]:
         for above in _upwards(folder):
-            candidate = os.path.join(above, better)  # noqa: PTH118
+            candidate = os.path.join(above, better)
             if exists(candidate):
                 return os.path.relpath(candidate, folder).replace(os.sep, "/")
     return None
 
 
-def _redirect(base: str, folder: str, path: str) -> Redirect:
-    file = os.path.join(base, REDIRECT)  # noqa: PTH118
+def _redirect(base: str, folder: str, path: str) -> Redirect | None:
+    file = os.path.join(base, REDIRECT)
     beside = os.path.relpath(base, folder)
-    shown = os.path.normpath(os.path.join(os.path.dirname(path), beside, REDIRECT)).replace(os.sep, "/")  # noqa: PTH118, PTH120
+    shown = os.path.normpath(os.path.join(os.path.dirname(path), beside, REDIRECT)).replace(os.sep, "/")
     try:
         document = read(file, shown)
     except Unreadable as error:
         return Redirect(Document(shown, "{}"), None, str(error))
-    if base != folder:
-        problem = f"it stands in another folder than {os.path.basename(path)}, and wrangler refuses the two together"  # noqa: PTH119
-        return Redirect(document, None, problem, document.top)
     root = document.tree.root
+    plain = root.plain() if root is not None else None
+    target = plain.get("configPath") if isinstance(plain, dict) else None
+    if base != folder:
+        if isinstance(target, str) and os.path.normpath(os.path.join(os.path.dirname(file), target)) == os.path.abspath(path):
+            return None  # this is the file that the redirect deploys
+        problem = f"it stands in another folder than {os.path.basename(path)}, and wrangler refuses the two together"
+        return Redirect(document, None, problem, document.top)
     if document.encoding_problem or document.faults or root is None:
         return Redirect(document, None, "it is not JSONC", document.top)
-    plain = root.plain()
-    target = plain.get("configPath") if isinstance(plain, dict) else None
     if not isinstance(target, str) or not target:
         return Redirect(document, None, "it has no string `configPath`", document.at(root))
     value = next(member.node for member in reversed(root.value) if member.key == "configPath")
-    absolute = os.path.normpath(os.path.join(os.path.dirname(file), target))  # noqa: PTH118, PTH120
+    absolute = os.path.normpath(os.path.join(os.path.dirname(file), target))
     near = os.path.relpath(absolute, folder).replace(os.sep, "/")
     try:
         deployed = read(absolute)
@@ -153,5 +182,7 @@ def _redirect(base: str, folder: str, path: str) -> Redirect:
         return Redirect(document, None, f"its target {near} does not exist", document.at(value))
     body = deployed.tree.root.plain() if deployed.tree.root is not None else None
     if isinstance(body, dict) and "env" in body:
-        return Redirect(document, None, f"its target {near} has `env`, which a redirected configuration may not have", document.at(value))
-    return Redirect(document, os.path.normpath(os.path.join(os.path.dirname(path), near)))  # noqa: PTH118, PTH120
+        return Redirect(
+            document, None, f"its target {near} has `env`, which a redirected configuration may not have", document.at(value)
+        )
+    return Redirect(document, os.path.normpath(os.path.join(os.path.dirname(path), near)))

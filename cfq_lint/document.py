@@ -1,7 +1,7 @@
 """A file that was read: its text, its tree, what is odd about its bytes, and what stands beside it on disk.
 
-Reading and discovery follow wrangler: https://developers.cloudflare.com/workers/wrangler/configuration/ and its source, workers-utils
-`config-helpers.ts` and `parse.ts`.
+Reading and discovery follow wrangler: https://developers.cloudflare.com/workers/wrangler/configuration/ and its source,
+workers-utils `config-helpers.ts` and `parse.ts`.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ class Unreadable(Exception):  # noqa: N818 - it names a state of the file, and r
 class Redirect:
     """What `.wrangler/deploy/config.json` says for a configuration file.
 
-    `document` is that file itself. `target` is the path of the configuration that is deployed instead, None where `problem` says
-    why there is none; `fault_place` is where that problem stands.
+    `document` is that file itself. `target` is the path of the configuration that is deployed instead, None where `problem`
+    says why there is none; `fault_place` is where that problem stands.
     """
 
     document: Document
@@ -51,10 +51,18 @@ class Redirect:
     fault_place: Place | None = None
 
 
+@record
+class Entry:
+    """The Worker's own source: the file that `main` names, as it was read."""
+
+    path: str
+    text: str
+
+
 class Document:
     """One configuration file. Offsets and columns do not count a byte order mark."""
 
-    __slots__ = ("bom", "encoding_problem", "lines", "path", "redirect", "shadowed_by", "syntax", "text", "tree")
+    __slots__ = ("bom", "encoding_problem", "entry", "lines", "path", "redirect", "shadowed_by", "syntax", "text", "tree")
 
     def __init__(self, path: str, text: str, *, bom: bool = False, encoding_problem: str | None = None) -> None:
         self.path = path
@@ -66,6 +74,7 @@ class Document:
         self.tree = Tree(None, []) if encoding_problem else parser_of(self.syntax)(text)
         self.shadowed_by: str | None = None
         self.redirect: Redirect | None = None
+        self.entry: Entry | None = None
 
     @property
     def faults(self) -> list[Fault]:
@@ -92,19 +101,23 @@ class Document:
 
     def comments(self) -> list[tuple[int, int]]:
         """The spans of all comments."""
+        return self.comments_of(self.text)
+
+    def comments_of(self, text: str) -> list[tuple[int, int]]:
+        """The spans of the comments in a part of the text that starts outside of strings and comments."""
         if self.syntax == TOML:
-            from cfq_lint.syntax.toml import comments  # noqa: PLC0415 - most runs read one language only
+            from cfq_lint.syntax.toml import comments  # most runs read one language only
         else:
-            from cfq_lint.syntax.jsonc import comments  # noqa: PLC0415
-        return comments(self.text)
+            from cfq_lint.syntax.jsonc import comments
+        return comments(text)
 
 
 def parser_of(syntax: str) -> Callable[[str], Tree]:
     """The reader of a language, loaded when the first file in it turns up."""
     if syntax == TOML:
-        from cfq_lint.syntax.toml import parse  # noqa: PLC0415 - most runs read one language only
+        from cfq_lint.syntax.toml import parse  # most runs read one language only
     else:
-        from cfq_lint.syntax.jsonc import parse  # noqa: PLC0415
+        from cfq_lint.syntax.jsonc import parse
     return parse
 
 
@@ -119,13 +132,13 @@ def from_bytes(path: str, data: bytes) -> Document:
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
-        name = _guess(data)
+        guessed = _guess(data)
         line = data.count(b"\n", 0, error.start) + 1
-        said = f"the file is {name}" if name else f"byte 0x{data[error.start]:02x} in line {line} is not UTF-8"
+        said = f"the file is {guessed}" if guessed else f"byte 0x{data[error.start]:02x} in line {line} is not UTF-8"
         return Document(path, "", bom=bom, encoding_problem=f"{said}; wrangler reads UTF-8 only")
-    name = _guess(data)
-    if name:
-        return Document(path, "", bom=bom, encoding_problem=f"the file is {name}; wrangler reads UTF-8 only")
+    guessed = _guess(data)
+    if guessed:
+        return Document(path, "", bom=bom, encoding_problem=f"the file is {guessed}; wrangler reads UTF-8 only")
     return Document(path, text, bom=bom)
 
 
@@ -143,13 +156,13 @@ def _guess(data: bytes) -> str | None:
 
 
 def read(path: str, shown: str | None = None) -> Document:
-    """Read a file. `shown` is the name that findings carry. Raises Unreadable, with the reason, where there is nothing to read."""
+    """Read a file. `shown` is the name that findings carry. Raises Unreadable, which says why."""
     shown = shown if shown is not None else path.replace(os.sep, "/")
     try:
-        with open(path, "rb") as file:  # noqa: PTH123 - pathlib costs a cold start more than it serves
+        with open(path, "rb") as file:  # pathlib costs a cold start more than it serves
             data = file.read(FILE_SIZE_MAX_BYTES + 1)
-    except OSError as error:
-        raise Unreadable(f"{shown}: cannot be read: {error.strerror or error}") from error
+    except (OSError, ValueError) as error:  # a path with a zero character is a ValueError
+        raise Unreadable(f"{shown}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
     if len(data) > FILE_SIZE_MAX_BYTES:
         raise Unreadable(f"{shown}: cannot be read: larger than {FILE_SIZE_MAX_BYTES:,} bytes, which no configuration is")
     return from_bytes(shown, data)

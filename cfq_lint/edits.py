@@ -9,10 +9,12 @@ import re
 
 from cfq_lint.document import TOML, Document
 from cfq_lint.finding import Edit
-from cfq_lint.syntax import Member, Node
-from cfq_lint.wrangler import Entry, Field
 
-_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from cfq_lint.syntax import Member, Node
+    from cfq_lint.wrangler import Field
+
 _BLANKS = " \t"
 
 
@@ -25,7 +27,7 @@ def rename_key(field: Field, name: str) -> Edit:
     """Write another key, quoted as the old one was."""
     written = field.document.text[field.member.start : field.member.end]
     quote = written[0] if written[0] in "\"'" else ""
-    if not quote and field.document.syntax == TOML and not _BARE_KEY.fullmatch(name):
+    if not quote and field.document.syntax == TOML and not re.fullmatch(r"[A-Za-z0-9_-]+", name):
         quote = '"'
     return Edit(field.key_place, f"{quote}{name}{quote}")
 
@@ -39,6 +41,9 @@ def quoted(document: Document, text: str) -> str:
 def remove(container: Node, field: Field) -> tuple[Edit, ...]:
     """Remove a setting of an object, with its comma or its line."""
     document, member = field.document, field.member
+    inside = _comments_within(document, member.start, member.node.end)
+    if inside:
+        return _hollowed(container, field, inside)
     if document.syntax == TOML and not _is_inline(document, container):
         return (cut(document, member.start, member.node.end),)
     text = document.text
@@ -52,18 +57,40 @@ def remove(container: Node, field: Field) -> tuple[Edit, ...]:
     own = cut(document, member.start, member.node.end)
     if before is None:
         return (own,)
-    if text[before + 1 : own.place.start].strip() == "" and "\n" not in text[before:member.start]:
+    if text[before + 1 : own.place.start].strip() == "" and "\n" not in text[before : member.start]:
         return (Edit(document.place(before, own.place.end), ""),)
     return (Edit(document.place(before, before + 1), ""), own)
 
 
-def add_after(entry: Entry, field: Field, key: str, value: str) -> Edit:
-    """Add a setting behind another one of the same entry, laid out as that one is."""
-    document, member = entry.document, field.member
+def _comments_within(document: Document, start: int, end: int) -> str:
+    """The comments of a range that starts and ends with a token, each that needs one with its line end."""
+    text = document.text[start:end]
+    if "//" not in text and "/*" not in text and "#" not in text:
+        return ""
+    return "".join(
+        comment if comment.startswith("/*") else comment + "\n"
+        for comment in (text[first:last].rstrip("\r") for first, last in document.comments_of(text))
+    )
+
+
+def _hollowed(container: Node, field: Field, comments: str) -> tuple[Edit, ...]:
+    """Remove a setting and its comma, and leave the comments that stand inside of it."""
+    document, member = field.document, field.member
+    own = Edit(document.place(member.start, member.node.end), comments)
+    comma = None
+    if document.syntax != TOML or _is_inline(document, container):
+        comma = _comma_behind(document, member.node.end, container.end)
+        comma = comma if comma is not None else _comma_before(document, container, member)
+    return (own,) if comma is None else (own, Edit(document.place(comma, comma + 1), ""))
+
+
+def add_after(container: Node, field: Field, key: str, value: str) -> Edit:
+    """Add a setting behind another one of the same object, laid out as that one is."""
+    document, member = field.document, field.member
     text = document.text
     indent = _indent(text, member.start)
     line_end = "\r\n" if "\r\n" in text else "\n"
-    if document.syntax == TOML and not _is_inline(document, entry.node):
+    if document.syntax == TOML and not _is_inline(document, container):
         end = _end_of_line(text, member.node.end)
         return Edit(document.place(end, end), f"{line_end}{indent or ''}{key} = {value}")
     written = f"{key} = {value}" if document.syntax == TOML else f'"{key}": {value}'

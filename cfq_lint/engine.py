@@ -1,17 +1,16 @@
 """From documents to a report: every rule on every file, then the rules about the whole run. No input, no output.
 
-A file is judged alone first, so that its tree can be forgotten; what the rules about the run need of it are its links. A rule that
-fails makes a finding about the linter and never ends the run.
+A file is judged alone first, so that its tree can be forgotten; what the rules about the run need of it are its links. A rule
+that fails makes a finding about the linter and never ends the run.
 """
 
 from __future__ import annotations
 
 from cfq_lint.facts import Facts
 from cfq_lint.finding import Finding, Severity, sort_key
-from cfq_lint.ignores import Ignore, ignores_of
 from cfq_lint.record import record
-from cfq_lint.rule import Rule
-from cfq_lint.rules import BY_KEY, RULES
+from cfq_lint.rules import BY_KEY, MODULES, OFF, code_of, load, name_of
+from cfq_lint.signs import FACTS, SEVERAL_FILES, signs_of
 from cfq_lint.text import Place
 from cfq_lint.topology import Links, Topology, links_of
 from cfq_lint.wrangler import Worker
@@ -21,11 +20,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from cfq_lint.document import Document
+    from cfq_lint.ignores import Ignore
+    from cfq_lint.rule import Rule
 
 CRASH_CODE = "CFQ000"
 CRASH_NAME = "internal-error"
-_SYNTAX = "CFQ0"
-_UNUSED = "CFQ009"
+_NOTHING_KNOWN = Facts()
+IGNORE_MARK = "cfq-lint:"
+_SYNTAX = "cfq0"
+_UNUSED = BY_KEY["unused-ignore"]
 
 
 class UnknownRule(Exception):  # noqa: N818 - it names what the user wrote
@@ -41,19 +44,23 @@ class FileResult:
     links: Links
     ignores: tuple[Ignore, ...]
     whole: bool
+    signs: frozenset[str]
 
 
 @record
 class Report:
     """All findings of a run, sorted by file and position.
 
-    `files` are the paths that were read, `suppressed` the findings that inline ignores accept, `unparsed` the files of which only the
-    syntax was judged, `problems` one line for every path that could not be read, and `crashed` says that a rule failed.
+    `files` are the paths that were read, `suppressed` the findings that ignores accept, `baselined` those that a baseline does,
+    `unparsed` the files of which
+    only the syntax was judged, `problems` one line for every path that could not be read, and `crashed` says that a rule
+    failed.
     """
 
     findings: tuple[Finding, ...]
     files: tuple[str, ...]
     suppressed: tuple[Finding, ...] = ()
+    baselined: tuple[Finding, ...] = ()
     unparsed: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
     crashed: bool = False
@@ -63,53 +70,64 @@ class Report:
         return sum(finding.severity == severity for finding in self.findings)
 
 
-def choose(select: Iterable[str] | None = None, ignore: Iterable[str] = ()) -> tuple[Rule, ...]:
-    """The rules of a run: those selected (None: all that are on by default) without those ignored.
+def choose(select: Iterable[str] | None = None, ignore: Iterable[str] = ()) -> tuple[str, ...]:
+    """The modules of a run's rules: those selected (None: all that are on by default) without those ignored.
 
     A rule is given by its name, its code, the start of its code (`CFQ2`) or `all`. Raises UnknownRule.
     """
-    dropped = {rule.code for key in ignore for rule in _matching(key)}
+    dropped = {module for key in ignore for module in matching(key)}
     if select is None:
-        chosen = {rule.code for rule in RULES if rule.default}
+        chosen = {module for module in MODULES if module not in OFF}
     else:
-        chosen = {rule.code for key in select for rule in _matching(key)}
-    return tuple(rule for rule in RULES if rule.code in chosen and rule.code not in dropped)
+        chosen = {module for key in select for module in matching(key)}
+    return tuple(module for module in MODULES if module in chosen and module not in dropped)
 
 
-def _matching(key: str) -> list[Rule]:
+def matching(key: str) -> list[str]:
+    """The modules of the rules that a name, a code, the start of a code or `all` means. Raises UnknownRule otherwise."""
     if key.lower() == "all":
-        return list(RULES)
-    rule = BY_KEY.get(key) or BY_KEY.get(key.upper()) or BY_KEY.get(key.lower())
-    if rule is not None:
-        return [rule]
+        return [*MODULES]
+    module = BY_KEY.get(key) or BY_KEY.get(key.upper()) or BY_KEY.get(key.lower())
+    if module is not None:
+        return [module]
     if key.upper().startswith("CFQ"):
-        family = [rule for rule in RULES if rule.code.startswith(key.upper())]
+        family = [module for module in MODULES if module.startswith(key.lower())]
         if family:
             return family
-    from difflib import get_close_matches  # noqa: PLC0415 - only a typo needs it
+    from difflib import get_close_matches  # only a typo needs it
 
     near = get_close_matches(key, BY_KEY, n=1)
     raise UnknownRule(f"no rule {key!r}" + (f"; did you mean {near[0]!r}?" if near else "; `cfq-lint rules` lists them"))
 
 
-def judge(document: Document, rules: Iterable[Rule], facts: Facts, environment: str | None = None) -> FileResult:
-    """Run the rules about single files on one document."""
+def judge(document: Document, rules: Iterable[str], facts: Facts, environment: str | None = None) -> FileResult:
+    """Run the rules about single files on one document; `rules` are their modules."""
     worker = Worker(document, environment)
     whole = document.whole
+    signs = signs_of(worker)
+    if facts != _NOTHING_KNOWN:
+        signs.add(FACTS)
     findings: list[Finding] = []
-    for rule in rules:
-        if rule.check is not None and (whole or rule.code.startswith(_SYNTAX)):
-            try:
-                findings += rule.check(worker, facts)
-            except Exception as error:  # noqa: BLE001 - whatever a rule does, the run goes on and says so
-                findings.append(_crash(rule, error, document.top))
+    for module in rules:
+        if not signs.isdisjoint(MODULES[module]) and (whole or module.startswith(_SYNTAX)):
+            rule = load(module)
+            if rule.check is not None:
+                try:
+                    findings += rule.check(worker, facts)
+                except Exception as error:  # noqa: BLE001 - whatever a rule does, the run goes on and says so
+                    findings.append(_crash(rule, error, document.top))
     links = links_of(worker) if whole else Links()
-    return FileResult(document.path, tuple(findings), links, ignores_of(document), whole)
+    ignores: tuple[Ignore, ...] = ()
+    if IGNORE_MARK in document.text:
+        from cfq_lint.ignores import ignores_of  # most files have none
+
+        ignores = ignores_of(document)
+    return FileResult(document.path, tuple(findings), links, ignores, whole, frozenset(signs))
 
 
 def conclude(
     results: Iterable[FileResult],
-    rules: Iterable[Rule],
+    rules: Iterable[str],
     facts: Facts,
     *,
     problems: Iterable[str] = (),
@@ -120,8 +138,12 @@ def conclude(
     rules = tuple(rules)
     topology = Topology(result.links for result in ordered)
     found = [finding for result in ordered for finding in result.findings]
-    for rule in rules:
-        if rule.check_project is not None:
+    signs = {sign for result in ordered if result.whole for sign in result.signs}
+    if len(ordered) > 1:
+        signs.add(SEVERAL_FILES)
+    for module in rules:
+        rule = load(module) if not signs.isdisjoint(MODULES[module]) else None
+        if rule is not None and rule.check_project is not None:
             try:
                 found += rule.check_project(topology, facts)
             except Exception as error:  # noqa: BLE001 - as in judge()
@@ -140,23 +162,24 @@ def conclude(
 
 
 def _apply_ignores(
-    results: list[FileResult], findings: list[Finding], rules: tuple[Rule, ...], *, whole_run: bool
+    results: list[FileResult], findings: list[Finding], rules: tuple[str, ...], *, whole_run: bool
 ) -> tuple[list[Finding], list[Finding]]:
     """The findings that stay, unused ignores added, and those that an ignore accepts."""
     with_ignores = {result.path: result for result in results if result.ignores}
     if not with_ignores:
         return findings, []
     used: dict[Ignore, set[str]] = {}
-    kept, suppressed = [], []
+    kept: list[Finding] = []
+    suppressed: list[Finding] = []
     for finding in findings:
         result = with_ignores.get(finding.path)
         covering = [ignore for ignore in result.ignores if ignore.covers(finding)] if result is not None else []
         for ignore in covering:
             used.setdefault(ignore, set()).update({finding.name, finding.code})
         (suppressed if covering else kept).append(finding)
-    # A rule that did not run cannot tell whether its ignore is of use: not selected, another environment, a file that does not parse.
-    if whole_run and any(rule.code == _UNUSED for rule in rules):
-        ran = {key for rule in rules for key in (rule.code, rule.name)}
+    # A rule that did not run cannot tell whether its ignore is of use: not selected, another environment, broken syntax.
+    if whole_run and _UNUSED in rules:
+        ran = {key for module in rules for key in (code_of(module), name_of(module))}
         for result in with_ignores.values():
             if result.whole:
                 kept += _unused(result, used, ran)
@@ -165,7 +188,7 @@ def _apply_ignores(
 
 
 def _unused(result: FileResult, used: dict[Ignore, set[str]], ran: set[str]) -> Iterable[Finding]:
-    rule = BY_KEY[_UNUSED]
+    rule = load(_UNUSED)
     for ignore in result.ignores:
         silent = {name for name in ignore.names if name in BY_KEY and name not in ran}
         said = ignore.unused(used.get(ignore, set()) | silent, set(BY_KEY))

@@ -1,4 +1,4 @@
-"""What a file cannot say: the plan, and of each queue its retention, jurisdiction and delay, declared by the user or snapshotted."""
+"""What a file cannot say: the plan, and of each queue its retention, jurisdiction and delay, declared or snapshotted."""
 
 from __future__ import annotations
 
@@ -12,29 +12,58 @@ PLANS = (FREE, PAID)
 
 @record
 class QueueFacts:
-    """What is known of a queue in the account; None where it is not known. Retention and delay are seconds."""
+    """What is known of a queue in the account; None where it is not known.
+
+    `jurisdiction` is "eu", "us", "fedramp" or "global"; retention and delay are seconds; `consumers` are the types of its
+    consumers, "worker", "http_pull" or "notification", empty where it certainly has none.
+    """
 
     jurisdiction: str | None = None
     message_retention_period: int | None = None
     delivery_delay: int | None = None
+    delivery_paused: bool | None = None
+    consumers: tuple[str, ...] | None = None
 
 
 @record
 class Facts:
-    """What is known of the account. `plan` None is not known; `known_queues` None means that nobody listed the queues."""
+    """What is known of the account.
+
+    `plan` None is not known; `known_queues` None means that nobody listed the queues. `origin` says in messages where the facts
+    about queues come from.
+    """
 
     plan: str | None = None
     queues: dict[str, QueueFacts] = {}  # noqa: RUF012 - a record's defaults are shared and never changed
     known_queues: frozenset[str] | None = None
+    origin: str = "declared"
 
     def retention_seconds(self, queue: str) -> tuple[int, str]:
         """The retention in force for a queue, and where the number comes from, for messages."""
         if self.plan == FREE:
             return limits.RETENTION_SECONDS_FREE, "fixed on the Free plan"
-        declared = self.queues.get(queue, QueueFacts()).message_retention_period
-        if declared is not None:
-            return declared, "declared for this queue"
+        known = self.queues.get(queue)
+        if known is not None and known.message_retention_period is not None:
+            return known.message_retention_period, self.origin
         return limits.RETENTION_SECONDS_DEFAULT, "the default"
+
+    def consumers(self, queue: str) -> tuple[str, ...] | None:
+        """The types of a queue's consumers in the account; None where nothing is known of it.
+
+        A queue that is missing from a complete list of the account's queues does not exist, and so has no consumer.
+        """
+        if queue in self.queues:
+            return self.queues[queue].consumers
+        return () if self.lists_consumers else None
+
+    @property
+    def lists_consumers(self) -> bool:
+        """Whether the facts tell of every queue of the account whether it has a consumer, as a snapshot does."""
+        return bool(self.queues) and all(queue.consumers is not None for queue in self.queues.values())
+
+    def has_consumer(self, queue: str) -> bool:
+        """Whether a queue certainly has a consumer in the account."""
+        return bool(self.consumers(queue))
 
     def unconsumed_dead_letter_seconds(self, queue: str) -> int:
         """How long a message lives in a dead-letter queue that nobody consumes."""

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from enum import StrEnum
 
 from cfq_lint.record import record
-from cfq_lint.text import Place
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from cfq_lint.text import Place
 
 
 class Severity(StrEnum):
     """How bad a finding is.
 
-    ERROR: Cloudflare or wrangler refuses it, or messages are lost. WARNING: legal, but probably wrong, costly, or different locally
-    and in production. INFO: worth knowing; never fails a run by default.
+    ERROR: Cloudflare or wrangler refuses it, or messages are lost. WARNING: legal, but probably wrong, costly, or different
+    locally and in production. INFO: worth knowing; never fails a run by default.
     """
 
     ERROR = "error"
@@ -38,7 +42,7 @@ class Edit:
 
 @record
 class Fix:
-    """A repair: what it does, and edits of one file that do not overlap. `safe` fixes keep the meaning of what is not broken."""
+    """A repair: what it does, and edits of one file that do not overlap. A `safe` one keeps the meaning of the file."""
 
     title: str
     edits: tuple[Edit, ...]
@@ -57,9 +61,9 @@ class Related:
 class Finding:
     """One mistake at one place.
 
-    `code` and `name` are the rule's. `message` says what is there, what is allowed and what to do. `url` is the page of Cloudflare
-    that it rests on. `environment` is the wrangler environment, None for the top level. Lines and columns are 1-based and count
-    code points; the end is exclusive.
+    `code` and `name` are the rule's. `message` says what is there, what is allowed and what to do. `url` is the page of
+    Cloudflare that it rests on. `environment` is the wrangler environment, None for the top level. Lines and columns are
+    1-based and count code points; the end is exclusive.
     """
 
     code: str
@@ -96,6 +100,15 @@ class Finding:
     def end_column(self) -> int:
         """1-based column just behind the mistake."""
         return self.place.end_column
+
+
+def fingerprint(finding: Finding, path: str) -> str:
+    """What a finding is known by when lines move: its rule, its file and what it says, without line numbers.
+
+    `path` is the file as the reader of the fingerprint names it. Two findings that say the same of one file have the same one.
+    """
+    said = re.sub(r"\bline \d+", "line", finding.message)
+    return f"{path}\0{finding.code}\0{said}"
 
 
 def sort_key(finding: Finding) -> tuple[str, int, int, int, str, str]:

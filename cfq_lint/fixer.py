@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from cfq_lint.document import Document
 from cfq_lint.record import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from cfq_lint.document import Document
     from cfq_lint.finding import Edit, Finding, Fix
 
 ROUNDS_MAX = 10

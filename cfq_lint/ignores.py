@@ -1,7 +1,8 @@
 """Inline ignores: comments that accept a finding on purpose, bound to what they stand at.
 
-`// cfq-lint: ignore[rule-name, CFQ301] why` (`#` in TOML) holds for its own line where something stands before it; alone on a line it
-holds for what comes next, and if that opens a block, for the whole block. `ignore-file[…]`, before the first key, holds for the file.
+`// cfq-lint: ignore[rule-name, CFQ301] why` (`#` in TOML) holds for its own line where something stands before it; alone on a
+line it holds for what comes next, and if that opens a block, for the whole block. `ignore-file[…]`, before the first key, holds
+for the file.
 """
 
 from __future__ import annotations
@@ -13,9 +14,11 @@ from cfq_lint.edits import cut
 from cfq_lint.finding import Edit, Finding, Fix
 from cfq_lint.record import record
 from cfq_lint.syntax.node import ARRAY, OBJECT, Node
-from cfq_lint.text import Place
 
-MARK = "cfq-lint:"
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from cfq_lint.text import Place
+
 _DIRECTIVE = r"cfq-lint:\s*ignore(?P<file>-file)?\b\s*(?:\[(?P<names>[^\]]*)\])?"
 
 
@@ -23,8 +26,8 @@ _DIRECTIVE = r"cfq-lint:\s*ignore(?P<file>-file)?\b\s*(?:\[(?P<names>[^\]]*)\])?
 class Ignore:
     """One ignore comment.
 
-    `names` are rule names and codes as written; `names_place` is where they stand. It covers the 1-based line `line` and the offsets
-    from `start` to `end`, or the whole file. `problem` says why it can cover nothing. `removal` takes the comment away.
+    `names` are rule names and codes as written; `names_place` is where they stand. It covers the 1-based line `line` and the
+    offsets from `start` to `end`, or the whole file. `problem` says why it can cover nothing. `removal` takes the comment away.
     """
 
     place: Place
@@ -65,8 +68,6 @@ class Ignore:
 
 def ignores_of(document: Document) -> tuple[Ignore, ...]:
     """All ignore comments of a document, in order."""
-    if MARK not in document.text:
-        return ()
     found = []
     for start, end in document.comments():
         match = re.compile(_DIRECTIVE).search(document.text, start, end)
@@ -92,7 +93,7 @@ def _ignore(document: Document, start: int, end: int, match: re.Match[str]) -> I
         if first >= len(text):
             line = 0
     blanks = start
-    if _is_behind_something(text, start):
+    if _is_behind_something(text, start) and not re.compile(r"[ \t]*[^\s]").match(text, end):
         while text[blanks - 1] in " \t":
             blanks -= 1
     return Ignore(place, names, names_place, whole_file, line, first, last, cut(document, blanks, end), problem)
@@ -114,12 +115,13 @@ def _first_key(document: Document) -> int:
     root = document.tree.root
     if root is None or root.kind != OBJECT or not root.value:
         return len(document.text)
-    return min(member.start for member in root.value)
+    starts: list[int] = [member.start for member in root.value]
+    return min(starts)
 
 
 def _end_of_block(root: Node | None, start: int) -> int:
     """The end of the smallest value, or key with its value, that starts at an offset; the offset itself where none does."""
-    ends = []
+    ends: list[int] = []
     waiting = [root] if root is not None else []
     while waiting:
         node = waiting.pop()
@@ -131,4 +133,5 @@ def _end_of_block(root: Node | None, start: int) -> int:
         elif node.kind == ARRAY:
             waiting += node.value
     # The root of a TOML file starts at 0, as its first statement may.
-    return min((end for end in ends if end > start), default=start)
+    behind: list[int] = [end for end in ends if end > start]
+    return min(behind, default=start)

@@ -1,7 +1,8 @@
-"""What a queues block may hold: each key with its type, range, default and page, and the other spellings that people write for it.
+"""What a queues block may hold: each key with type, range, default and page, and the other spellings that people use.
 
-The names of the REST API, of the command line and of JavaScript are taken from Cloudflare's API reference, from `wrangler queues` and
-from the Workers bindings. The schema of the block and the rules about ranges, types and unknown keys all read this one table.
+The names of the REST API, of the command line and of JavaScript are taken from Cloudflare's API reference, from `wrangler
+queues` and from the Workers bindings. The schema of the block and the rules about ranges, types and unknown keys all read this
+one table.
 """
 
 from __future__ import annotations
@@ -27,6 +28,10 @@ class Key:
     maximum: int | None = None
     default: int | None = None
 
+    def holds(self, number: int) -> bool:
+        """Whether an integer lies within the range; any does where the key has none."""
+        return self.minimum is None or self.maximum is None or self.minimum <= number <= self.maximum
+
     @property
     def allowed(self) -> str:
         """The range in words, e.g. `an integer from 0 to 60 seconds`."""
@@ -39,19 +44,66 @@ CONSUMER_KEYS: dict[str, Key] = {
     for key in (
         Key("queue", STRING, "name of the queue to consume", limits.PAGE_CONFIGURE),
         Key("type", STRING, 'only "worker" may stand in a file', limits.PAGE_PULL),
-        Key("max_batch_size", INTEGER, "most messages in one batch", limits.PAGE_BATCHING, "messages",
-            limits.BATCH_SIZE_MIN, limits.BATCH_SIZE_MAX, limits.BATCH_SIZE_DEFAULT),
-        Key("max_batch_timeout", INTEGER, "longest wait for a batch to fill", limits.PAGE_BATCHING, "seconds",
-            limits.BATCH_TIMEOUT_SECONDS_MIN, limits.BATCH_TIMEOUT_SECONDS_MAX, limits.BATCH_TIMEOUT_SECONDS_DEFAULT),
-        Key("max_retries", INTEGER, "retries after the first delivery", limits.PAGE_BATCHING, "retries",
-            limits.RETRIES_MIN, limits.RETRIES_MAX, limits.RETRIES_DEFAULT),
+        Key(
+            "max_batch_size",
+            INTEGER,
+            "most messages in one batch",
+            limits.PAGE_BATCHING,
+            "messages",
+            limits.BATCH_SIZE_MIN,
+            limits.BATCH_SIZE_MAX,
+            limits.BATCH_SIZE_DEFAULT,
+        ),
+        Key(
+            "max_batch_timeout",
+            INTEGER,
+            "longest wait for a batch to fill",
+            limits.PAGE_BATCHING,
+            "seconds",
+            limits.BATCH_TIMEOUT_SECONDS_MIN,
+            limits.BATCH_TIMEOUT_SECONDS_MAX,
+            limits.BATCH_TIMEOUT_SECONDS_DEFAULT,
+        ),
+        Key(
+            "max_retries",
+            INTEGER,
+            "retries after the first delivery",
+            limits.PAGE_BATCHING,
+            "retries",
+            limits.RETRIES_MIN,
+            limits.RETRIES_MAX,
+            limits.RETRIES_DEFAULT,
+        ),
         Key("dead_letter_queue", STRING, "queue that takes what all retries failed", limits.PAGE_DEAD_LETTERS),
-        Key("max_concurrency", INTEGER, "most invocations at a time; unset scales by itself", limits.PAGE_CONCURRENCY, "invocations",
-            limits.CONCURRENCY_MIN, limits.CONCURRENCY_MAX),
-        Key("visibility_timeout_ms", INTEGER, "lease of a pull consumer; has no effect in a file", limits.PAGE_PULL, "milliseconds",
-            limits.VISIBILITY_TIMEOUT_MS_MIN, limits.VISIBILITY_TIMEOUT_MS_MAX, limits.VISIBILITY_TIMEOUT_MS_DEFAULT),
-        Key("retry_delay", INTEGER, "wait before a retry", limits.PAGE_BATCHING, "seconds",
-            limits.DELAY_SECONDS_MIN, limits.DELAY_SECONDS_MAX, limits.DELAY_SECONDS_MIN),
+        Key(
+            "max_concurrency",
+            INTEGER,
+            "most invocations at a time; unset scales by itself",
+            limits.PAGE_CONCURRENCY,
+            "invocations",
+            limits.CONCURRENCY_MIN,
+            limits.CONCURRENCY_MAX,
+        ),
+        Key(
+            "visibility_timeout_ms",
+            INTEGER,
+            "lease of a pull consumer; has no effect in a file",
+            limits.PAGE_PULL,
+            "milliseconds",
+            limits.VISIBILITY_TIMEOUT_MS_MIN,
+            limits.VISIBILITY_TIMEOUT_MS_MAX,
+            limits.VISIBILITY_TIMEOUT_MS_DEFAULT,
+        ),
+        Key(
+            "retry_delay",
+            INTEGER,
+            "wait before a retry",
+            limits.PAGE_BATCHING,
+            "seconds",
+            limits.DELAY_SECONDS_MIN,
+            limits.DELAY_SECONDS_MAX,
+            limits.DELAY_SECONDS_MIN,
+        ),
     )
 }
 
@@ -60,8 +112,16 @@ PRODUCER_KEYS: dict[str, Key] = {
     for key in (
         Key("binding", STRING, "name of the binding in the Worker's env", limits.PAGE_CONFIGURE),
         Key("queue", STRING, "name of the queue to send to", limits.PAGE_CONFIGURE),
-        Key("delivery_delay", INTEGER, "has no effect in a file; a setting of the queue", limits.PAGE_BATCHING, "seconds",
-            limits.DELAY_SECONDS_MIN, limits.DELAY_SECONDS_MAX, limits.DELIVERY_DELAY_SECONDS_DEFAULT),
+        Key(
+            "delivery_delay",
+            INTEGER,
+            "has no effect in a file; a setting of the queue",
+            limits.PAGE_BATCHING,
+            "seconds",
+            limits.DELAY_SECONDS_MIN,
+            limits.DELAY_SECONDS_MAX,
+            limits.DELIVERY_DELAY_SECONDS_DEFAULT,
+        ),
         Key("remote", BOOLEAN, "has no effect for queues", limits.PAGE_LOCAL),
     )
 }
@@ -73,10 +133,10 @@ def is_queue_name(name: str) -> bool:
     """Whether Cloudflare accepts a name for a queue (API code 11003 where it does not)."""
     if not 1 <= len(name) <= limits.QUEUE_NAME_LENGTH_MAX or name[0] == "-" or name[-1] == "-":
         return False
-    return name.isascii() and all(character in _NAME_CHARACTERS for character in name)
+    return not name.strip(_NAME_CHARACTERS)  # nothing is left where every character is allowed
 
 
-_NAME_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-")
+_NAME_CHARACTERS = "abcdefghijklmnopqrstuvwxyz0123456789-"
 
 ELSEWHERE: dict[str, str] = {
     "jurisdiction": "wrangler queues create {queue} --jurisdiction eu",

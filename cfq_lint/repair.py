@@ -1,4 +1,4 @@
-"""Repair the files of a run: fix, judge again, until nothing changes; then write, atomically, what did not change on disk meanwhile."""
+"""Repair the files of a run: fix and judge again until nothing changes; then write what did not change on disk meanwhile."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ import tempfile
 
 from cfq_lint import discovery
 from cfq_lint.document import Document, from_bytes
-from cfq_lint.engine import FileResult, Report, conclude, judge
+from cfq_lint.engine import FileResult, Report, judge
 from cfq_lint.fixer import ROUNDS_MAX, FixFailed, apply, is_applicable
 from cfq_lint.record import record
+from cfq_lint.run import finish
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def repair(results: list[FileResult], plan: Plan, problems: list[str], *, unsafe
     after: dict[str, bytes] = {}
     fixed: dict[str, int] = {}
     for _ in range(ROUNDS_MAX):
-        report = conclude(by_path.values(), plan.rules, plan.facts, problems=problems, environment=plan.environment)
+        report = finish(by_path.values(), plan, problems)
         waiting: dict[str, list[Finding]] = {}
         for finding in report.findings:
             if is_applicable(finding.fix, unsafe=unsafe):
@@ -64,21 +65,21 @@ def write(change: Change) -> str | None:
     A file that is no longer what was linted is left alone. Its mode is kept, and a link keeps pointing at the file.
     """
     path = os.path.realpath(change.path)
-    folder = os.path.dirname(path)  # noqa: PTH120
+    folder = os.path.dirname(path)
     try:
         if _read(path) != change.before:
             return f"{change.path}: it changed on disk meanwhile; nothing was written to it"
-        mode = os.stat(path).st_mode  # noqa: PTH116
+        mode = os.stat(path).st_mode
         handle, draft = tempfile.mkstemp(dir=folder, prefix=".cfq-lint-")
         try:
             with os.fdopen(handle, "wb") as file:
                 file.write(change.after)
                 file.flush()
                 os.fsync(file.fileno())
-            os.chmod(draft, mode & 0o7777)  # noqa: PTH101
-            os.replace(draft, path)  # noqa: PTH105
+            os.chmod(draft, mode & 0o7777)
+            os.replace(draft, path)
         except BaseException:
-            os.unlink(draft)  # noqa: PTH108
+            os.unlink(draft)
             raise
     except OSError as error:
         return f"{change.path}: cannot be written: {error.strerror or error}"
@@ -87,7 +88,7 @@ def write(change: Change) -> str | None:
 
 def _read(path: str) -> bytes:
     try:
-        with open(path, "rb") as file:  # noqa: PTH123
+        with open(path, "rb") as file:
             return file.read()
     except OSError as error:
         raise FixFailed(f"{path}: cannot be read again: {error.strerror or error}") from error

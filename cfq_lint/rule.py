@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 FILE = "file"
 PROJECT = "project"
 FACTS = "facts"
+CODE = "code"
+DIFF = "diff"
 SAFE = "safe"
 UNSAFE = "unsafe"
 
@@ -39,10 +41,11 @@ FAMILIES = {
 class Rule:
     """One mistake that the linter knows.
 
-    `code` is `CFQ` and three digits, the first its family; `name` states the mistake in kebab case. `fix` is "safe", "unsafe" or
-    None. `needs` says what it has to see: one "file", all files of the run ("project"), or declared "facts". `source` is the
-    page that it rests on, `checked` the ISO day on which that page was last read. A rule that is not `default` runs only when it is
-    selected. `limits` are ids of `cfq_lint.limits`. `check` judges one Worker; `check_project` the whole run; a rule has one of them.
+    `code` is `CFQ` and three digits, the first its family; `name` states the mistake in kebab case. `fix` is "safe", "unsafe"
+    or None. `needs` says what it has to see: one "file", all files of the run ("project"), "facts" about the account, the
+    Worker's "code", or two states of a file ("diff"). `source` is the page that it rests on, `checked` the ISO day on which
+    that page was last read. A rule that is not `default` runs only when it is selected. `limits` are ids of `cfq_lint.limits`.
+    `check` judges one Worker; `check_project` the whole run; a rule has one of them.
     """
 
     code: str
@@ -67,7 +70,13 @@ class Rule:
         related: Iterable[Related] = (),
         severity: Severity | None = None,
     ) -> Finding:
-        """A finding of this rule; `severity` only where the rule's own does not hold."""
+        """A finding of this rule; `severity` only where the rule's own does not hold.
+
+        What a file says may be quoted in `message` as it is: characters that cannot be printed, such as those that steer a
+        terminal, are escaped here.
+        """
+        if not message.isprintable():
+            message = "".join(each if each.isprintable() else ascii(each)[1:-1] for each in message)
         return Finding(
             self.code, self.name, severity or self.severity, message, place, self.source, environment, fix, tuple(related)
         )

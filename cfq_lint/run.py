@@ -10,31 +10,37 @@ from functools import cache
 
 from cfq_lint import discovery
 from cfq_lint.document import Document, Unreadable, read
-from cfq_lint.engine import FileResult, Report, choose, conclude, judge
-from cfq_lint.facts import Facts
-from cfq_lint.record import record
-from cfq_lint.rule import Rule
+from cfq_lint.engine import FileResult, Report, choose, conclude, judge, matching
+from cfq_lint.facts import Facts, QueueFacts
+from cfq_lint.finding import sort_key
+from cfq_lint.record import record, replace
+from cfq_lint.rules import code_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from cfq_lint.finding import Finding
     from cfq_lint.settings import Settings
 
 FILES_PER_PROCESS_MIN = 500
 """Below twice this many files a second process costs more than it saves."""
-_CHUNK_FILES = 200
+_CHUNK_FILES = 50
 _SETTINGS_FILES = (("cfq-lint.toml", ()), ("pyproject.toml", ("tool", "cfq-lint")))
 
 
 @record
 class Plan:
-    """What a run looks at: rules, facts, the environment (None: all), and whether redirects are followed."""
+    """What a run looks at: the modules of its rules, facts, the environment (None: all), and whether redirects are followed.
 
-    rules: tuple[Rule, ...]
+    `per_path_ignores` are a folder, a glob relative to it, and the modules of rules whose findings are accepted in such files.
+    """
+
+    rules: tuple[str, ...]
     facts: Facts
     environment: str | None = None
     follow_redirect: bool = False
+    per_path_ignores: tuple[tuple[str, str, tuple[str, ...]], ...] = ()
 
 
 def lint_paths(
@@ -46,25 +52,33 @@ def lint_paths(
     select: Iterable[str] | None = None,
     ignore: Iterable[str] = (),
     exclude: Iterable[str] = (),
+    facts: str | None = None,
     follow_redirect: bool = False,
     jobs: int = 1,
 ) -> Report:
     """Lint files, and folders with all below them.
 
-    `env` looks at one environment only, `plan` is "free" or "paid", `known_queues` are all queues of the account. `select` and `ignore`
-    hold names or codes of rules, `exclude` globs relative to the working directory. With `jobs` above 1 large runs use that many
-    processes. Settings files count, and what is given here wins over them. Paths that cannot be read are `Report.problems`.
-    Raises UnknownRule for a rule that does not exist and WrongSettings for a settings file that cannot be used.
+    `env` looks at one environment only, `plan` is "free" or "paid", `known_queues` are all queues of the account. `select` and
+    `ignore` hold names or codes of rules, `exclude` globs relative to the working directory. With `jobs` above 1 large runs use
+    that many processes. Settings files count, and what is given here wins over them. Paths that cannot be read are
+    `Report.problems`. Raises UnknownRule for a rule that does not exist and WrongSettings for a settings file that cannot be
+    used.
     """
     paths = [os.fspath(path) for path in paths]
     found = find_settings(paths)
     made = make_plan(
-        found[1] if found else None, env=env, plan=plan, known_queues=known_queues, select=select, ignore=ignore,
+        found,
+        env=env,
+        plan=plan,
+        known_queues=known_queues,
+        select=select,
+        ignore=ignore,
         follow_redirect=follow_redirect,
+        snapshot=read_snapshot(facts),
     )
     files, problems = find_files(paths, exclude, found)
     results, unread = judge_files(files, made, jobs)
-    return conclude(results, made.rules, made.facts, problems=[*problems, *unread], environment=env)
+    return finish(results, made, [*problems, *unread])
 
 
 def lint_text(
@@ -88,7 +102,7 @@ def lint_text(
 
 
 def make_plan(
-    settings: Settings | None,
+    settings: tuple[str, Settings] | None,
     *,
     env: str | None = None,
     plan: str | None = None,
@@ -96,17 +110,56 @@ def make_plan(
     select: Iterable[str] | None = None,
     ignore: Iterable[str] = (),
     follow_redirect: bool = False,
+    snapshot: Facts | None = None,
 ) -> Plan:
-    """What is given, completed by the settings. Raises UnknownRule."""
-    queues = {}
+    """What is given, completed by a snapshot of the account and by the settings (their file and values). Raises UnknownRule."""
+    queues: dict[str, QueueFacts] = {}
+    per_path: list[tuple[str, str, tuple[str, ...]]] = []
+    origin = "declared"
+    if snapshot is not None:
+        plan = plan or snapshot.plan
+        known_queues = sorted({*snapshot.queues, *(known_queues or ())})
     if settings is not None:
-        plan = plan or settings.plan
-        known_queues = settings.known_queues if known_queues is None else known_queues
-        select = settings.select if select is None else select
-        ignore = [*settings.ignore, *ignore]
-        queues = settings.queue_facts()
+        file, values = settings
+        plan = plan or values.plan
+        known_queues = values.known_queues if known_queues is None else known_queues
+        select = values.select if select is None else select
+        ignore = [*values.ignore, *ignore]
+        queues = values.queue_facts()
+        for glob, rules in values.per_path_ignores.items():
+            per_path.append((os.path.dirname(file), glob, tuple(module for key in rules for module in matching(key))))
+    if snapshot is not None:
+        origin = f"declared, or {snapshot.origin}" if queues else snapshot.origin
+        queues = {**queues, **snapshot.queues}
     known = frozenset(known_queues) if known_queues is not None else None
-    return Plan(choose(select, ignore), Facts(plan, queues, known), env, follow_redirect)
+    return Plan(choose(select, ignore), Facts(plan, queues, known, origin), env, follow_redirect, tuple(per_path))
+
+
+def read_snapshot(file: str | None) -> Facts | None:
+    """The facts in a snapshot file; None where none is given. Raises WrongSettings."""
+    if file is None:
+        return None
+    from cfq_lint.snapshot import load  # loads pydantic
+
+    return load(os.fspath(file))
+
+
+def finish(results: Iterable[FileResult], plan: Plan, problems: Iterable[str] = ()) -> Report:
+    """The report of a run, with what the settings accept for some paths among the suppressed."""
+    report = conclude(results, plan.rules, plan.facts, problems=problems, environment=plan.environment)
+    if not plan.per_path_ignores:
+        return report
+    rules = [
+        (discovery.matcher([glob], folder), {code_of(module) for module in modules})
+        for folder, glob, modules in plan.per_path_ignores
+    ]
+    kept: list[Finding] = []
+    accepted: list[Finding] = []
+    for finding in report.findings:
+        is_accepted = any(finding.code in codes and matches(finding.path, False) for matches, codes in rules)
+        (accepted if is_accepted else kept).append(finding)
+    suppressed = sorted([*report.suppressed, *accepted], key=sort_key)
+    return replace(report, findings=tuple(kept), suppressed=tuple(suppressed))
 
 
 def find_settings(paths: Iterable[str]) -> tuple[str, Settings] | None:
@@ -114,31 +167,31 @@ def find_settings(paths: Iterable[str]) -> tuple[str, Settings] | None:
 
     It is looked for upwards from the folder that all paths have in common, so that it does not depend on the working directory.
     """
-    absolute = [os.path.abspath(path) for path in paths] or [os.getcwd()]  # noqa: PTH100, PTH109
+    absolute = [os.path.abspath(path) for path in paths] or [os.getcwd()]
     try:
         folder = os.path.commonpath(absolute)
     except ValueError:  # on several drives
-        folder = os.path.dirname(absolute[0])  # noqa: PTH120
+        folder = os.path.dirname(absolute[0])
     while True:
         for name, table in _SETTINGS_FILES:
-            file = os.path.join(folder, name)  # noqa: PTH118
+            file = os.path.join(folder, name)
             if _holds(file, table):
-                from cfq_lint.settings import load  # noqa: PLC0415 - loads pydantic
+                from cfq_lint.settings import load  # loads pydantic
 
                 return file, load(file, table)
-        above = os.path.dirname(folder)  # noqa: PTH120
+        above = os.path.dirname(folder)
         if above == folder:
             return None
         folder = above
 
 
 def _holds(file: str, table: tuple[str, ...]) -> bool:
-    if not os.path.isfile(file):  # noqa: PTH113
+    if not os.path.isfile(file):
         return False
     if not table:
         return True
     try:
-        with open(file, encoding="utf-8", errors="replace") as opened:  # noqa: PTH123
+        with open(file, encoding="utf-8", errors="replace") as opened:
             return table[-1] in opened.read() and _has_table(file, table)
     except OSError:
         return False
@@ -159,18 +212,18 @@ def find_files(
     """The files of a run and the problems with its paths; both the option's and the settings' exclusions hold."""
     excluded = [(".", [*exclude])]
     if settings is not None:
-        excluded.append((os.path.dirname(settings[0]), settings[1].exclude))  # noqa: PTH120
+        excluded.append((os.path.dirname(settings[0]), settings[1].exclude))
     return discovery.find(paths, excluded)
 
 
 def judge_files(files: list[str], plan: Plan, jobs: int = 1) -> tuple[list[FileResult], list[str]]:
-    """Judge files one by one, on several processes where there are enough; the results, and a line for each that was unreadable."""
+    """Judge files one by one, on several processes where there are enough; the results, and a line for each unreadable one."""
     jobs = min(jobs, len(files) // FILES_PER_PROCESS_MIN)
     if jobs <= 1:
-        results, unread = _judge_chunk((files, plan))
-        return _once(results), unread
-    import multiprocessing  # noqa: PLC0415 - only large runs need it
-    import sys  # noqa: PLC0415
+        alone, unreadable = _judge_chunk((files, plan))
+        return _once(alone), unreadable
+    import multiprocessing  # only large runs need it
+    import sys
 
     chunks = [(files[start : start + _CHUNK_FILES], plan) for start in range(0, len(files), _CHUNK_FILES)]
     # Forking is quicker; elsewhere than on Linux system libraries do not survive it.

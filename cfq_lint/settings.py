@@ -1,20 +1,22 @@
 """Settings: `[tool.cfq-lint]` in pyproject.toml, or cfq-lint.toml. The one place of the linter that loads pydantic.
 
-The nearest file upwards from the files that are linted counts; cfq-lint.toml beats a pyproject.toml beside it. A run without settings
-does not load this module.
+The nearest file upwards from the files that are linted counts; cfq-lint.toml beats a pyproject.toml beside it. A run without
+settings does not load this module.
 """
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from cfq_lint.document import Document, Unreadable, read
 from cfq_lint.facts import QueueFacts
 from cfq_lint.finding import Severity
-from cfq_lint.syntax import Node
 from cfq_lint.syntax.node import ARRAY, OBJECT
+
+if TYPE_CHECKING:
+    from cfq_lint.syntax import Node
 
 _Seconds = Annotated[int, Field(strict=True, ge=0)]
 
@@ -24,7 +26,7 @@ def _kebab(name: str) -> str:
 
 
 class DeclaredQueue(BaseModel):
-    """What is declared of one queue, `[tool.cfq-lint.queues.NAME]`. The names are those of Cloudflare's API; times are seconds."""
+    """What is declared of one queue, `[tool.cfq-lint.queues.NAME]`. Names are those of Cloudflare's API; times are seconds."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -43,6 +45,9 @@ class Settings(BaseModel):
     ignore: list[str] = Field([], description="leave these rules out")
     exclude: list[str] = Field([], description="globs of files to pass over, as in .gitignore, relative to the settings file")
     fail_on: Literal["error", "warning", "info"] = Field("warning", description="least severity that makes the exit code 1")
+    per_path_ignores: dict[str, list[str]] = Field(
+        {}, description="rules to leave out in files that match a glob, relative to the settings file"
+    )
     known_queues: list[str] | None = Field(None, description="all queues of the account")
     queues: dict[str, DeclaredQueue] = Field({}, description="declared facts about queues, by name")
 
@@ -100,7 +105,7 @@ def _mistake(document: Document, node: Node | None, mistake: Any) -> str:
         node = _child(node, key)
     name = ".".join(str(part) for part in mistake["loc"])
     if mistake["type"] == "extra_forbidden":
-        from difflib import get_close_matches  # noqa: PLC0415 - only a typo needs it
+        from difflib import get_close_matches  # only a typo needs it
 
         known = DeclaredQueue.model_fields if len(mistake["loc"]) > 1 else {_kebab(field) for field in Settings.model_fields}
         near = get_close_matches(str(mistake["loc"][-1]), known, n=1)

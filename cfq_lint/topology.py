@@ -5,24 +5,26 @@ The links are plain data without syntax trees, so that a run over many files kee
 
 from __future__ import annotations
 
-from cfq_lint.edits import add_after
 from cfq_lint.finding import Fix
 from cfq_lint.keys import is_queue_name
 from cfq_lint.record import record
-from cfq_lint.text import Place
-from cfq_lint.wrangler import Consumer, Environment, Producer, Worker
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from cfq_lint.text import Place
+    from cfq_lint.wrangler import Consumer, Environment, Producer, Worker
 
 
 @record
 class ConsumerLink:
     """A consumer that names its queue. `place` is the queue's name in the file.
 
-    `dead_letter_queue` and its place are None where there is none; `means_dead_letters` says that there is one, perhaps misspelt.
-    `add_dead_letter` is the fix that gives it one.
+    `is_deployed` is False in a file that wrangler never reads, or that a build replaces. `no_retries_place` is the number of
+    retries where that is 0. `dead_letter_queue` and its place are None where there is none; `means_dead_letters` says that
+    there is one, perhaps misspelt. `add_dead_letter` is the fix that gives it one, for a queue that is no dead-letter queue of
+    its file.
     """
 
     queue: str
@@ -31,7 +33,8 @@ class ConsumerLink:
     label: str
     script: str
     is_push: bool
-    max_retries: int | None
+    is_deployed: bool
+    no_retries_place: Place | None
     dead_letter_queue: str | None
     dead_letter_place: Place | None
     means_dead_letters: bool
@@ -61,21 +64,34 @@ class Links:
 def links_of(worker: Worker) -> Links:
     """The links of one file, over the environments that the run looks at. `previews` are the same Worker and make no links."""
     environments = [each for each in worker.environments if not each.is_previews]
+    dead = {
+        consumer.dead_letter_queue.text for each in environments for consumer in each.consumers if consumer.dead_letter_queue
+    }
     return Links(
-        tuple(_consumer(each, consumer) for each in environments for consumer in each.consumers if consumer.queue),
+        tuple(
+            _consumer(each, consumer, is_dead_letter_queue=consumer.queue_name in dead)
+            for each in environments
+            for consumer in each.consumers
+            if consumer.queue
+        ),
         tuple(_producer(each, producer) for each in environments for producer in each.producers if producer.queue),
     )
 
 
-def _consumer(environment: Environment, consumer: Consumer) -> ConsumerLink:
+def _consumer(environment: Environment, consumer: Consumer, *, is_dead_letter_queue: bool) -> ConsumerLink:
     queue, dead = consumer.queue, consumer.dead_letter_queue
     assert queue is not None, "only consumers that name their queue are links"
+    document = consumer.document
     means_dead_letters = consumer.means("dead_letter_queue")
     retries = consumer.field("max_retries")
     fix = None
     name = f"{consumer.queue_name}-dlq"
-    if not means_dead_letters and is_queue_name(name):
-        fix = Fix(f"add dead_letter_queue {name!r}", (add_after(consumer, queue, "dead_letter_queue", f'"{name}"'),), safe=False)
+    if not means_dead_letters and not is_dead_letter_queue and is_queue_name(name):
+        from cfq_lint.edits import add_after  # only what is to be repaired needs it
+
+        fix = Fix(
+            f"add dead_letter_queue {name!r}", (add_after(consumer.node, queue, "dead_letter_queue", f'"{name}"'),), safe=False
+        )
     return ConsumerLink(
         queue=consumer.queue_name,
         place=queue.place,
@@ -83,7 +99,8 @@ def _consumer(environment: Environment, consumer: Consumer) -> ConsumerLink:
         label=environment.described,
         script=environment.script,
         is_push=consumer.is_push,
-        max_retries=retries.integer if retries is not None else None,
+        is_deployed=document.shadowed_by is None and (document.redirect is None or document.redirect.target is None),
+        no_retries_place=retries.place if retries is not None and retries.integer == 0 else None,
         dead_letter_queue=dead.text if dead is not None else None,
         dead_letter_place=dead.place if dead is not None else None,
         means_dead_letters=means_dead_letters,

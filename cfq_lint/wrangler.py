@@ -9,14 +9,16 @@ something else. So a rule asks for what it can judge and passes over the rest, w
 
 from __future__ import annotations
 
-from cfq_lint.document import Document
 from cfq_lint.keys import CONSUMER_KEYS, PRODUCER_KEYS, Key, Spelling, meant
 from cfq_lint.syntax.node import ARRAY, BOOLEAN, NULL, NUMBER, OBJECT, STRING, Member, Node
-from cfq_lint.text import Place
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import ClassVar
+
+    from cfq_lint.document import Document
+    from cfq_lint.text import Place
 
 
 class Field:
@@ -127,13 +129,14 @@ def fields_of(document: Document, node: Node | None) -> dict[str, Field]:
 class Entry:
     """One element of `producers` or `consumers` that is an object.
 
-    `path` is how wrangler names it, e.g. `env.staging.queues.consumers[0]`; `environment` is the environment's name, None for the top
-    level; `script` the name of the Worker that it belongs to.
+    `queue` is its `queue` field if that holds a name, and `queue_name` the name, else "". `path` is how wrangler names the entry,
+    e.g. `env.staging.queues.consumers[0]`; `environment` is the environment's name, None for
+    the top level; `script` the name of the Worker that it belongs to.
     """
 
     # No reference back to the environment: trees without cycles are freed at once, and a long run needs no garbage collector.
-    __slots__ = ("document", "environment", "fields", "node", "path", "script")
-    keys: dict[str, Key] = {}
+    __slots__ = ("document", "environment", "fields", "node", "path", "queue", "queue_name", "script")
+    keys: ClassVar[dict[str, Key]] = {}
 
     def __init__(self, document: Document, node: Node, path: str, environment: str | None, script: str) -> None:
         self.document = document
@@ -142,6 +145,8 @@ class Entry:
         self.environment = environment
         self.script = script
         self.fields = fields_of(document, node)
+        self.queue = _named(self.fields.get("queue"))
+        self.queue_name: str = self.queue.node.value if self.queue is not None else ""
 
     @property
     def place(self) -> Place:
@@ -171,24 +176,21 @@ class Entry:
             if key not in self.keys:
                 yield field
 
-    @property
-    def queue(self) -> Field | None:
-        """The `queue` field, if it holds a name: a string that is not empty."""
-        field = self.fields.get("queue")
-        return field if field is not None and field.text else None
 
-    @property
-    def queue_name(self) -> str:
-        """The queue's name, "" where the entry does not give one."""
-        queue = self.queue
-        return queue.text or "" if queue is not None else ""
+def _named(field: Field | None) -> Field | None:
+    """A field that holds a name: a string that is not empty; else None."""
+    return field if field is not None and field.node.kind == STRING and field.node.value else None
 
 
 class Consumer(Entry):
-    """An element of `queues.consumers`."""
+    """An element of `queues.consumers`. `dead_letter_queue` is its field of that name, if it holds a name."""
 
-    __slots__ = ()
+    __slots__ = ("dead_letter_queue",)
     keys = CONSUMER_KEYS
+
+    def __init__(self, document: Document, node: Node, path: str, environment: str | None, script: str) -> None:
+        super().__init__(document, node, path, environment, script)
+        self.dead_letter_queue = _named(self.fields.get("dead_letter_queue"))
 
     @property
     def is_push(self) -> bool:
@@ -196,36 +198,30 @@ class Consumer(Entry):
         field = self.fields.get("type")
         return field is None or field.text == "worker"
 
-    @property
-    def dead_letter_queue(self) -> Field | None:
-        """The `dead_letter_queue` field, if it holds a name."""
-        field = self.fields.get("dead_letter_queue")
-        return field if field is not None and field.text else None
-
 
 class Producer(Entry):
-    """An element of `queues.producers`."""
+    """An element of `queues.producers`. `binding` is its field of that name, if it holds a name."""
 
-    __slots__ = ()
+    __slots__ = ("binding",)
     keys = PRODUCER_KEYS
 
-    @property
-    def binding(self) -> Field | None:
-        """The `binding` field, if it holds a name."""
-        field = self.fields.get("binding")
-        return field if field is not None and field.text else None
+    def __init__(self, document: Document, node: Node, path: str, environment: str | None, script: str) -> None:
+        super().__init__(document, node, path, environment, script)
+        self.binding = _named(self.fields.get("binding"))
 
 
 class Environment:
     """The top level (`name` None), one of `env.*`, or `previews` (`is_previews`): what wrangler deploys as one Worker.
 
-    `field` is the key under which it stands, None for the top level; `top` holds the fields of the top level. `label` is the prefix of
-    its paths, "" or e.g. `env.staging`.
+    `field` is the key under which it stands, None for the top level; `top` holds the fields of the top level. `label` is the
+    prefix of its paths, "" or e.g. `env.staging`.
     """
 
     __slots__ = ("_consumers", "_producers", "field", "fields", "is_previews", "label", "name", "top")
 
-    def __init__(self, name: str | None, field: Field | None, fields: dict[str, Field], top: dict[str, Field], label: str) -> None:
+    def __init__(
+        self, name: str | None, field: Field | None, fields: dict[str, Field], top: dict[str, Field], label: str
+    ) -> None:
         self.name = name
         self.field = field
         self.fields = fields
@@ -296,8 +292,8 @@ class Environment:
 class Worker:
     """One configuration file.
 
-    `environments` are those that the run looks at: all of them, or with `--env` the one named, or the top level where the file has
-    no such environment. `every_environment` are the top level and `env.*`, always.
+    `environments` are those that the run looks at: all of them, or with `--env` the one named, or the top level where the file
+    has no such environment. `every_environment` are the top level and `env.*`, always.
     """
 
     __slots__ = ("document", "environments", "every_environment", "fields", "selected", "top")

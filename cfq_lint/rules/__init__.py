@@ -1,111 +1,144 @@
-"""Every rule, in order of its code. A new rule is a module here and two lines below."""
+"""Every rule: a module each, named after the rule's code and name, loaded when a file shows a sign that the rule goes by.
+
+A new rule is a module here and a line below.
+"""
 
 from __future__ import annotations
 
-from cfq_lint.rule import Rule
-from cfq_lint.rules import (
-    cfq001_parse_error,
-    cfq002_json5_syntax,
-    cfq003_duplicate_key,
-    cfq004_utf8_bom,
-    cfq005_wrong_encoding,
-    cfq006_shadowed_config,
-    cfq007_redirected_config,
-    cfq008_broken_redirect,
-    cfq009_unused_ignore,
-    cfq101_queues_not_object,
-    cfq102_queues_list_not_array,
-    cfq103_entry_not_object,
-    cfq104_unknown_queues_key,
-    cfq105_unknown_consumer_key,
-    cfq106_unknown_producer_key,
-    cfq107_queue_key_misnamed,
-    cfq108_setting_not_in_file,
-    cfq109_wrong_type,
-    cfq110_consumer_queue_missing,
-    cfq111_producer_binding_missing,
-    cfq112_producer_queue_provisioned,
-    cfq113_invalid_queue_name,
-    cfq114_queue_name_placeholder,
-    cfq115_queue_name_looks_like_id,
-    cfq116_invalid_binding_name,
-    cfq117_binding_name_conflict,
-    cfq201_max_batch_size_range,
-    cfq202_max_batch_timeout_range,
-    cfq203_max_retries_range,
-    cfq204_max_concurrency_range,
-    cfq205_retry_delay_range,
-    cfq206_delivery_delay_range,
-    cfq207_visibility_timeout_range,
-    cfq208_cpu_limit_range,
-    cfq209_max_concurrency_null,
-    cfq210_retry_budget_too_hot,
-    cfq301_consumer_without_dlq,
-    cfq302_dlq_self,
-    cfq304_dlq_no_consumer,
-    cfq401_duplicate_consumer,
-    cfq402_queue_consumed_by_two_environments,
-    cfq409_pages_consumer,
-    cfq501_env_queues_not_inherited,
-    cfq502_env_consumers_missing,
-    cfq601_consumer_type_not_worker,
-    cfq602_visibility_timeout_on_push,
-    cfq603_delivery_delay_no_effect,
-    cfq604_producer_remote_ignored,
-    cfq605_legacy_env,
-)
+import sys
 
-RULES: tuple[Rule, ...] = (
-    cfq001_parse_error.RULE,
-    cfq002_json5_syntax.RULE,
-    cfq003_duplicate_key.RULE,
-    cfq004_utf8_bom.RULE,
-    cfq005_wrong_encoding.RULE,
-    cfq006_shadowed_config.RULE,
-    cfq007_redirected_config.RULE,
-    cfq008_broken_redirect.RULE,
-    cfq009_unused_ignore.RULE,
-    cfq101_queues_not_object.RULE,
-    cfq102_queues_list_not_array.RULE,
-    cfq103_entry_not_object.RULE,
-    cfq104_unknown_queues_key.RULE,
-    cfq105_unknown_consumer_key.RULE,
-    cfq106_unknown_producer_key.RULE,
-    cfq107_queue_key_misnamed.RULE,
-    cfq108_setting_not_in_file.RULE,
-    cfq109_wrong_type.RULE,
-    cfq110_consumer_queue_missing.RULE,
-    cfq111_producer_binding_missing.RULE,
-    cfq112_producer_queue_provisioned.RULE,
-    cfq113_invalid_queue_name.RULE,
-    cfq114_queue_name_placeholder.RULE,
-    cfq115_queue_name_looks_like_id.RULE,
-    cfq116_invalid_binding_name.RULE,
-    cfq117_binding_name_conflict.RULE,
-    cfq201_max_batch_size_range.RULE,
-    cfq202_max_batch_timeout_range.RULE,
-    cfq203_max_retries_range.RULE,
-    cfq204_max_concurrency_range.RULE,
-    cfq205_retry_delay_range.RULE,
-    cfq206_delivery_delay_range.RULE,
-    cfq207_visibility_timeout_range.RULE,
-    cfq208_cpu_limit_range.RULE,
-    cfq209_max_concurrency_null.RULE,
-    cfq210_retry_budget_too_hot.RULE,
-    cfq301_consumer_without_dlq.RULE,
-    cfq302_dlq_self.RULE,
-    cfq304_dlq_no_consumer.RULE,
-    cfq401_duplicate_consumer.RULE,
-    cfq402_queue_consumed_by_two_environments.RULE,
-    cfq409_pages_consumer.RULE,
-    cfq501_env_queues_not_inherited.RULE,
-    cfq502_env_consumers_missing.RULE,
-    cfq601_consumer_type_not_worker.RULE,
-    cfq602_visibility_timeout_on_push.RULE,
-    cfq603_delivery_delay_no_effect.RULE,
-    cfq604_producer_remote_ignored.RULE,
-    cfq605_legacy_env.RULE,
-)
+from cfq_lint import signs
 
-BY_KEY: dict[str, Rule] = {key: rule for rule in RULES for key in (rule.code, rule.name)}
-"""Every rule by its code and by its name."""
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from cfq_lint.rule import Rule
+
+MODULES: dict[str, tuple[str, ...]] = {
+    "cfq001_parse_error": (signs.FAULT,),
+    "cfq002_json5_syntax": (signs.FAULT,),
+    "cfq003_duplicate_key": (signs.REPEATED_KEY,),
+    "cfq004_utf8_bom": (signs.ODD_FILE,),
+    "cfq005_wrong_encoding": (signs.ODD_FILE,),
+    "cfq006_shadowed_config": (signs.ODD_FILE,),
+    "cfq007_redirected_config": (signs.ODD_FILE,),
+    "cfq008_broken_redirect": (signs.ODD_FILE,),
+    "cfq009_unused_ignore": (signs.NEVER,),
+    "cfq101_queues_not_object": (signs.ILL_FORMED,),
+    "cfq102_queues_list_not_array": (signs.ILL_FORMED,),
+    "cfq103_entry_not_object": (signs.ILL_FORMED,),
+    "cfq104_unknown_queues_key": (signs.ILL_FORMED,),
+    "cfq105_unknown_consumer_key": (signs.ILL_FORMED,),
+    "cfq106_unknown_producer_key": (signs.ILL_FORMED,),
+    "cfq107_queue_key_misnamed": (signs.ILL_FORMED,),
+    "cfq108_setting_not_in_file": (signs.ILL_FORMED,),
+    "cfq109_wrong_type": (signs.ILL_FORMED,),
+    "cfq110_consumer_queue_missing": (signs.ILL_FORMED,),
+    "cfq111_producer_binding_missing": (signs.ILL_FORMED,),
+    "cfq112_producer_queue_provisioned": (signs.NO_NAME,),
+    "cfq113_invalid_queue_name": (signs.ILL_FORMED,),
+    "cfq114_queue_name_placeholder": (signs.ILL_FORMED,),
+    "cfq115_queue_name_looks_like_id": (signs.ID,),
+    "cfq116_invalid_binding_name": (signs.ILL_FORMED,),
+    "cfq117_binding_name_conflict": (signs.REPEATED_BINDING,),
+    "cfq201_max_batch_size_range": (signs.ILL_FORMED,),
+    "cfq202_max_batch_timeout_range": (signs.ILL_FORMED,),
+    "cfq203_max_retries_range": (signs.ILL_FORMED,),
+    "cfq204_max_concurrency_range": (signs.ILL_FORMED,),
+    "cfq205_retry_delay_range": (signs.ILL_FORMED,),
+    "cfq206_delivery_delay_range": (signs.ILL_FORMED,),
+    "cfq207_visibility_timeout_range": (signs.ILL_FORMED,),
+    "cfq208_cpu_limit_range": (signs.CPU_LIMIT,),
+    "cfq209_max_concurrency_null": (signs.ILL_FORMED,),
+    "cfq210_retry_budget_too_hot": (signs.RETRIES,),
+    "cfq301_consumer_without_dlq": (signs.NO_DEAD_LETTERS,),
+    "cfq302_dlq_self": (signs.OWN_DEAD_LETTERS,),
+    "cfq303_dlq_cycle": (
+        signs.CHAINED_DEAD_LETTERS,
+        signs.SEVERAL_FILES,
+    ),
+    "cfq304_dlq_no_consumer": (signs.UNCONSUMED_DEAD_LETTERS,),
+    "cfq305_dlq_name_near_miss": (signs.UNCONSUMED_DEAD_LETTERS,),
+    "cfq306_dlq_jurisdiction_mismatch": (signs.FACTS,),
+    "cfq307_retries_exceed_retention": (signs.RETRY_DELAY,),
+    "cfq308_delay_exceeds_retention": (
+        signs.RETRY_DELAY,
+        signs.FACTS,
+    ),
+    "cfq309_no_retries_no_dlq": (signs.NO_RETRIES,),
+    "cfq310_retention_exceeds_plan": (signs.FACTS,),
+    "cfq311_max_retries_implicit": (signs.CONSUMERS,),
+    "cfq312_dlq_created_on_deploy": (signs.FACTS,),
+    "cfq401_duplicate_consumer": (signs.REPEATED_CONSUMER,),
+    "cfq402_queue_consumed_by_two_environments": (signs.ENVIRONMENTS,),
+    "cfq403_queue_consumed_by_two_workers": (signs.SEVERAL_FILES,),
+    "cfq404_queue_without_consumer": (signs.UNCONSUMED,),
+    "cfq405_queue_without_producer": (signs.UNPRODUCED,),
+    "cfq406_queue_not_provisioned": (signs.FACTS,),
+    "cfq407_queue_name_near_miss": (signs.UNCONSUMED,),
+    "cfq408_feedback_loop": (signs.LOOP,),
+    "cfq409_pages_consumer": (signs.PAGES,),
+    "cfq410_consumer_removed_still_attached": (signs.NEVER,),
+    "cfq501_env_queues_not_inherited": (signs.ENVIRONMENTS,),
+    "cfq502_env_consumers_missing": (signs.ENVIRONMENTS,),
+    "cfq503_env_producer_missing": (signs.ENVIRONMENTS,),
+    "cfq504_env_missing_in_file": (signs.ENVIRONMENTS,),
+    "cfq505_env_dlq_missing": (signs.ENVIRONMENTS,),
+    "cfq506_env_shares_dlq": (signs.ENVIRONMENTS,),
+    "cfq507_env_settings_differ": (signs.ENVIRONMENTS,),
+    "cfq601_consumer_type_not_worker": (signs.ILL_FORMED,),
+    "cfq602_visibility_timeout_on_push": (signs.NO_EFFECT,),
+    "cfq603_delivery_delay_no_effect": (signs.NO_EFFECT,),
+    "cfq604_producer_remote_ignored": (signs.NO_EFFECT,),
+    "cfq605_legacy_env": (signs.LEGACY,),
+    "cfq701_batch_timeout_irrelevant": (signs.TIMEOUT,),
+    "cfq702_zero_timeout_large_batch": (signs.TIMEOUT,),
+    "cfq703_max_concurrency_pinned": (signs.CONCURRENCY,),
+    "cfq801_queue_handler_missing": (signs.ENTRY,),
+    "cfq802_v8_content_type_default": (signs.OLD_DATE,),
+    "cfq803_conflicting_compatibility_flags": (signs.FLAGS,),
+    "cfq804_python_workers_flag_missing": (signs.PYTHON,),
+    "cfq805_wait_until_failures_ignored": (signs.FLAGS,),
+}
+"""Every rule's module, in order of its code, and the signs of which a file must show one."""
+
+OFF: frozenset[str] = frozenset(
+    {
+        "cfq311_max_retries_implicit",
+        "cfq405_queue_without_producer",
+        "cfq507_env_settings_differ",
+        "cfq703_max_concurrency_pinned",
+    }
+)
+"""The modules of the rules that run only when they are selected."""
+
+
+def code_of(module: str) -> str:
+    """The code of the rule in a module."""
+    return module[:6].upper()
+
+
+def name_of(module: str) -> str:
+    """The name of the rule in a module."""
+    return module[7:].replace("_", "-")
+
+
+BY_KEY: dict[str, str] = {key: module for module in MODULES for key in (code_of(module), name_of(module))}
+"""Every rule's module by its code and by its name."""
+
+
+def load(module: str) -> Rule:
+    """The rule in a module. Raises KeyError where there is no such rule."""
+    path = f"{__name__}.{module}"
+    if path not in sys.modules:
+        from importlib import import_module  # the first rule of a run needs it, a clean run does not
+
+        if module not in MODULES:
+            raise KeyError(module)
+        import_module(path)
+    rule: Rule = sys.modules[path].RULE
+    return rule
+
+
+def every_rule() -> tuple[Rule, ...]:
+    """All rules, in order of their code."""
+    return tuple(load(module) for module in MODULES)

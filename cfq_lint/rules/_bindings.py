@@ -5,13 +5,13 @@ https://developers.cloudflare.com/workers/wrangler/configuration/#bindings
 
 from __future__ import annotations
 
-from cfq_lint.text import Place
 from cfq_lint.wrangler import fields_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from cfq_lint.text import Place
     from cfq_lint.wrangler import Environment, Field
 
 _LISTS = {

@@ -22,7 +22,7 @@ def out_of_range(rule: Rule, entries: Iterable[Entry], key: Key, hint: str = "")
         field = entry.field(key.name)
         if field is None or field.number is None:
             continue
-        if field.integer is not None and _minimum(key) <= field.integer <= _maximum(key):
+        if field.integer is not None and key.holds(field.integer):
             continue
         why = " is not an integer" if field.integer is None else ""
         message = f"{key.name} {field.shown}{why or ' is out of range'}; allowed is {key.allowed}"

@@ -1,21 +1,21 @@
 """The file is not JSONC or not TOML, so wrangler cannot read it.
 
 ## What it does
-Reports every place where the text breaks its grammar, up to 100 in a file. While a file has one, no other rule judges it: what a
-broken file seems to lack may only stand behind the break.
+Reports every place where the text breaks its grammar, up to 100 in a file. While a file has one, no other rule judges it: what
+a broken file seems to lack may only stand behind the break.
 
 ## Why it matters
-wrangler stops at the first of them and deploys nothing. `.json` and `.jsonc` are both read as JSONC (comments and trailing commas are
-fine), `.toml` as TOML 1.0.
+wrangler stops at the first of them and deploys nothing. `.json` and `.jsonc` are both read as JSONC (comments and trailing
+commas are fine), `.toml` as TOML 1.0.
 
 ## Bad
 ```jsonc
-{ "queues": { "consumers": [ { "queue": "orders" "max_retries": 5 } ] } }
+{ "queues": { "consumers": [ { "queue": "orders" "dead_letter_queue": "orders-dlq" } ] } }
 ```
 
 ## Good
 ```jsonc
-{ "queues": { "consumers": [ { "queue": "orders", "max_retries": 5 } ] } }
+{ "queues": { "consumers": [ { "queue": "orders", "dead_letter_queue": "orders-dlq" } ] } }
 ```
 """
 

@@ -1,21 +1,21 @@
 """The file uses JSON5, which wrangler does not read.
 
 ## What it does
-Reports single quotes, unquoted keys, hexadecimal numbers, a leading `+` or `.`, a trailing `.`, `Infinity`, `NaN`, line continuations and
-the other liberties of JSON5.
+Reports single quotes, unquoted keys, hexadecimal numbers, a leading `+` or `.`, a trailing `.`, `Infinity`, `NaN`, line
+continuations and the other liberties of JSON5.
 
 ## Why it matters
-wrangler reads JSONC: JSON with comments and trailing commas, nothing else. Editors and formatters often accept JSON5, so that the file
-looks right until the deploy.
+wrangler reads JSONC: JSON with comments and trailing commas, nothing else. Editors and formatters often accept JSON5, so that
+the file looks right until the deploy.
 
 ## Bad
 ```jsonc
-{ queues: { consumers: [ { 'queue': 'orders', max_retries: 0x5 } ] } }
+{ queues: { consumers: [ { 'queue': 'orders', max_retries: 0x5, dead_letter_queue: 'orders-dlq' } ] } }
 ```
 
 ## Good
 ```jsonc
-{ "queues": { "consumers": [ { "queue": "orders", "max_retries": 5 } ] } }
+{ "queues": { "consumers": [ { "queue": "orders", "max_retries": 5, "dead_letter_queue": "orders-dlq" } ] } }
 ```
 
 ## Fix

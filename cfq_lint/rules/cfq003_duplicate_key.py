@@ -1,11 +1,12 @@
 """An object has the same key twice, and the first value is silently dropped.
 
 ## What it does
-Reports the second and every further use of a key in one object of a JSONC file, and points back at the first. TOML refuses such a file
-itself, which is `parse-error`.
+Reports the second and every further use of a key in one object of a JSONC file, and points back at the first. TOML refuses such
+a file itself, which is `parse-error`.
 
 ## Why it matters
-The last value wins without a word. A second `queues` block, pasted from a guide, takes away every producer and consumer of the first.
+The last value wins without a word. A second `queues` block, pasted from a guide, takes away every producer and consumer of the
+first.
 
 ## Bad
 ```jsonc
@@ -64,7 +65,7 @@ def _repeated(document: Document, node: Node) -> Iterator[Finding]:
             first[member.key] = (member.start, member.end)
             continue
         earlier = document.place(*first[member.key])
-        message = f"the key {member.key!r} stands here again after line {earlier.line}; the last one wins and the earlier value is dropped"
+        message = f"the object has the key {member.key!r} already; the last one wins, the earlier value is dropped"
         yield RULE.finding(place, message, related=(Related(earlier, "first here"),))
 
 

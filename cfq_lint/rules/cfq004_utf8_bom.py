@@ -4,8 +4,8 @@
 Reports a UTF-8 byte order mark, the three invisible bytes that some editors on Windows write first.
 
 ## Why it matters
-Today's wrangler passes it over; older ones and many other JSON tools stop with a message about a character that nobody can see. Columns
-in this linter's findings never count it.
+Today's wrangler passes it over; older ones and many other JSON tools stop with a message about a character that nobody can see.
+Columns in this linter's findings never count it.
 
 ## Bad
 ```jsonc
@@ -25,8 +25,8 @@ from __future__ import annotations
 
 from cfq_lint import limits
 from cfq_lint.finding import Edit, Finding, Fix, Severity
-from cfq_lint.record import replace
 from cfq_lint.rule import SAFE, Rule
+from cfq_lint.text import Place
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,8 +40,10 @@ def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:
     """At most one finding, at the top of the file."""
     if worker.document.bom:
         top = worker.document.top
-        fix = Fix("remove the byte order mark", (Edit(replace(top, start=-1), ""),), safe=True)
-        yield RULE.finding(top, "the file starts with a UTF-8 byte order mark; wrangler passes it over, other tools stumble", fix=fix)
+        fix = Fix("remove the byte order mark", (Edit(Place(top.path, -1, 0, 1, 1, 1, 1, top.excerpt), ""),), safe=True)
+        yield RULE.finding(
+            top, "the file starts with a UTF-8 byte order mark; wrangler passes it over, other tools stumble", fix=fix
+        )
 
 
 RULE = Rule("CFQ004", "utf8-bom", Severity.INFO, limits.PAGE_WRANGLER, limits.READ_DOSSIER, fix=SAFE, check=check)

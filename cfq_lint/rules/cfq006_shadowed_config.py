@@ -1,9 +1,9 @@
 """wrangler never reads this file, because it finds another one first.
 
 ## What it does
-Reports a `wrangler.toml` or `wrangler.jsonc` for which wrangler, run in its folder, reads another file instead. wrangler looks for
-`wrangler.json` in the folder and in every folder above, then for `wrangler.jsonc`, then for `wrangler.toml`; so a `wrangler.json` further
-up beats a `wrangler.jsonc` right here. The file is linted all the same.
+Reports a `wrangler.toml` or `wrangler.jsonc` for which wrangler, run in its folder, reads another file instead. wrangler looks
+for `wrangler.json` in the folder and in every folder above, then for `wrangler.jsonc`, then for `wrangler.toml`; so a
+`wrangler.json` further up beats a `wrangler.jsonc` right here. The file is linted all the same.
 
 ## Why it matters
 Edits to it have no effect. Usually it was left behind by a migration to JSONC.
@@ -34,8 +34,10 @@ def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:
     document = worker.document
     if document.shadowed_by:
         name = document.path.rsplit("/", 1)[-1]
-        message = f"{name} is never read: wrangler finds {document.shadowed_by} first; delete one of the two, or name one with --config"
+        message = f"{name} is never read: wrangler finds {document.shadowed_by} first; delete one of them, or use --config"
         yield RULE.finding(document.top, message)
 
 
-RULE = Rule("CFQ006", "shadowed-config", Severity.WARNING, limits.PAGE_WRANGLER, limits.READ_DOSSIER, needs=PROJECT, check=check)
+RULE = Rule(
+    "CFQ006", "shadowed-config", Severity.WARNING, limits.PAGE_WRANGLER, limits.READ_DOSSIER, needs=PROJECT, check=check
+)

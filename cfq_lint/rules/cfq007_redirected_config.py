@@ -1,8 +1,8 @@
 """Another file is deployed instead of this one.
 
 ## What it does
-Reports a configuration for which a build has written `.wrangler/deploy/config.json`. wrangler then deploys the file that is named
-there.
+Reports a configuration for which a build has written `.wrangler/deploy/config.json`. wrangler then deploys the file that is
+named there.
 
 ## Why it matters
 What is checked here is not what goes live. `--follow-redirect` lints the deployed file as well.
@@ -32,7 +32,9 @@ def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:
     """At most one finding, at the top of the file."""
     redirect = worker.document.redirect
     if redirect is not None and redirect.target is not None:
-        message = f"wrangler deploys {redirect.target} instead, as {redirect.document.path} says; lint it too with --follow-redirect"
+        message = (
+            f"wrangler deploys {redirect.target} instead, as {redirect.document.path} says; lint it too with --follow-redirect"
+        )
         yield RULE.finding(worker.document.top, message, related=(Related(redirect.document.top, "the redirect"),))
 
 

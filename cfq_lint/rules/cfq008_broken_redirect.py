@@ -1,8 +1,8 @@
 """The build's redirect to another configuration leads nowhere.
 
 ## What it does
-Reports a `.wrangler/deploy/config.json` that is not JSONC, has no `configPath`, names a file that does not exist or that has `env`, or
-stands in another folder than the configuration file.
+Reports a `.wrangler/deploy/config.json` that is not JSONC, has no `configPath`, names a file that does not exist or that has
+`env`, or stands in another folder than the configuration file.
 
 ## Why it matters
 wrangler refuses to deploy. Usually the build has not run, or its output was deleted.
@@ -33,7 +33,9 @@ def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:
     document = worker.document
     redirect = document.redirect
     if redirect is not None and redirect.problem is not None:
-        message = f"{redirect.document.path} redirects wrangler, but {redirect.problem}; run the build again or delete the redirect"
+        message = (
+            f"{redirect.document.path} redirects wrangler, but {redirect.problem}; run the build again or delete the redirect"
+        )
         related = (Related(redirect.fault_place, "here"),) if redirect.fault_place is not None else ()
         yield RULE.finding(document.top, message, related=related)
 

@@ -1,8 +1,8 @@
 """`producers` or `consumers` is not a list.
 
 ## What it does
-Reports a `queues.producers` or `queues.consumers` that is not an array: one object without brackets around it, or in TOML a table
-`[queues.consumers]` where an array of tables `[[queues.consumers]]` is meant.
+Reports a `queues.producers` or `queues.consumers` that is not an array: one object without brackets around it, or in TOML a
+table `[queues.consumers]` where an array of tables `[[queues.consumers]]` is meant.
 
 ## Why it matters
 wrangler refuses the file.

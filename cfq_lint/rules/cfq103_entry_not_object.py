@@ -33,7 +33,10 @@ if TYPE_CHECKING:
     from cfq_lint.facts import Facts
     from cfq_lint.wrangler import Worker
 
-_WANTED = {"producers": 'an object such as {"binding": "MY_QUEUE", "queue": "my-queue"}', "consumers": 'an object such as {"queue": "my-queue"}'}
+_WANTED = {
+    "producers": 'an object such as {"binding": "MY_QUEUE", "queue": "my-queue"}',
+    "consumers": 'an object such as {"queue": "my-queue"}',
+}
 
 
 def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:

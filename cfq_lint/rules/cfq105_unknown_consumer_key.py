@@ -1,8 +1,8 @@
 """A consumer has a key that wrangler does not know.
 
 ## What it does
-Reports keys of a consumer that are not settings of a wrangler file: names of the REST API (`batch_size`, `max_wait_time_ms`), of the
-command line (`message-retries`), of JavaScript (`maxRetries`), short forms (`dlq`) and slips of the hand.
+Reports keys of a consumer that are not settings of a wrangler file: names of the REST API (`batch_size`, `max_wait_time_ms`),
+of the command line (`message-retries`), of JavaScript (`maxRetries`), short forms (`dlq`) and slips of the hand.
 
 ## Why it matters
 wrangler prints one line among many and goes on: the default applies, or the dead-letter queue is missing.
@@ -41,4 +41,6 @@ def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:
     return unknown_keys(RULE, worker.consumers(), "consumer")
 
 
-RULE = Rule("CFQ105", "unknown-consumer-key", Severity.WARNING, limits.PAGE_CONFIGURE, limits.READ_DOSSIER, fix=UNSAFE, check=check)
+RULE = Rule(
+    "CFQ105", "unknown-consumer-key", Severity.WARNING, limits.PAGE_CONFIGURE, limits.READ_DOSSIER, fix=UNSAFE, check=check
+)

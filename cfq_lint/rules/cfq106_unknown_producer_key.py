@@ -40,4 +40,6 @@ def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:
     return unknown_keys(RULE, worker.producers(), "producer")
 
 
-RULE = Rule("CFQ106", "unknown-producer-key", Severity.WARNING, limits.PAGE_CONFIGURE, limits.READ_DOSSIER, fix=UNSAFE, check=check)
+RULE = Rule(
+    "CFQ106", "unknown-producer-key", Severity.WARNING, limits.PAGE_CONFIGURE, limits.READ_DOSSIER, fix=UNSAFE, check=check
+)

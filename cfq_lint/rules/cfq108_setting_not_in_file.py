@@ -4,8 +4,8 @@
 Reports `jurisdiction`, `message_retention_period`, `delivery_paused` and notification consumers in a producer or consumer.
 
 ## Why it matters
-wrangler ignores them with a warning, and the queue keeps its defaults: four days of retention, no jurisdiction. They are set with a
-command or over the API; a jurisdiction only when the queue is created.
+wrangler ignores them with a warning, and the queue keeps its defaults: four days of retention, no jurisdiction. They are set
+with a command or over the API; a jurisdiction only when the queue is created.
 
 ## Bad
 ```jsonc
@@ -42,7 +42,9 @@ def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:
             if command is not None:
                 value = field.integer if field.integer is not None else "SECONDS"
                 shown = command.format(queue=entry.queue_name or "QUEUE", value=value)
-                message = f"{field.key} is a setting of the queue, not of this file; wrangler ignores it here. Set it with `{shown}`"
+                message = (
+                    f"{field.key} is a setting of the queue, not of this file; wrangler ignores it here. Set it with `{shown}`"
+                )
                 yield RULE.finding(field.key_place, message, environment=entry.environment)
 
 

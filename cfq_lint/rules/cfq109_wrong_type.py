@@ -1,8 +1,9 @@
 """A setting has a value of the wrong type.
 
 ## What it does
-Reports a string, boolean, null, list or object where a number must stand, a number or the like where a name must stand, and anything
-but true and false for `remote`. A number out of its range is another rule's, a null `max_concurrency` is `max-concurrency-null`.
+Reports a string, boolean, null, list or object where a number must stand, a number or the like where a name must stand, and
+anything but true and false for `remote`. A number out of its range is another rule's, a null `max_concurrency` is
+`max-concurrency-null`.
 
 ## Why it matters
 wrangler refuses the file.
@@ -42,7 +43,10 @@ if TYPE_CHECKING:
 _KINDS = {INTEGER: kinds.NUMBER, BOOLEAN: kinds.BOOLEAN}
 _WORDS = {INTEGER: "a number", BOOLEAN: "true or false"}
 _ARTICLES = {
-    kinds.STRING: "a string", kinds.NUMBER: "a number", kinds.BOOLEAN: "a boolean", kinds.DATETIME: "a date",
+    kinds.STRING: "a string",
+    kinds.NUMBER: "a number",
+    kinds.BOOLEAN: "a boolean",
+    kinds.DATETIME: "a date",
 }
 
 

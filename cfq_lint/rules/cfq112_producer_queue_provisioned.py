@@ -1,12 +1,12 @@
 """A producer names no queue, so wrangler derives a name and creates the queue.
 
 ## What it does
-Reports a producer without `queue` and shows the name that wrangler 4.113 and later derive: the Worker's name, a hyphen and the binding
-in lower case with hyphens.
+Reports a producer without `queue` and shows the name that wrangler 4.113 and later derive: the Worker's name, a hyphen and the
+binding in lower case with hyphens.
 
 ## Why it matters
-It is legal, but the queue's name now hangs on two other names, an older wrangler refuses the file, and a consumer must spell the derived
-name out.
+It is legal, but the queue's name now hangs on two other names, an older wrangler refuses the file, and a consumer must spell
+the derived name out.
 
 ## Bad
 ```jsonc

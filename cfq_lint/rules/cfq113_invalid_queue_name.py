@@ -1,7 +1,8 @@
 """A queue's name is not one that Cloudflare accepts.
 
 ## What it does
-Reports names, dead-letter queues included, that are not 1 to 63 lower-case letters, digits and hyphens, with a letter or digit at both ends.
+Reports names, dead-letter queues included, that are not 1 to 63 lower-case letters, digits and hyphens, with a letter or digit
+at both ends.
 
 ## Why it matters
 wrangler does not look at names; the API refuses them at deploy with code 11003.
@@ -43,9 +44,15 @@ def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:
     """One finding a name, at the name."""
     for entry, field in names(worker):
         text = field.text or ""
-        if is_queue_name(text) or is_placeholder(text) or (text == "" and field.key == "queue" and entry.keys.get("max_retries")):
+        if (
+            is_queue_name(text)
+            or is_placeholder(text)
+            or (text == "" and field.key == "queue" and entry.keys.get("max_retries"))
+        ):
             continue  # a consumer's empty `queue` is consumer-queue-missing
-        message = f"{field.shown} is no queue name; allowed are {limits.QUEUE_NAME_LENGTH_MIN} to {limits.QUEUE_NAME_LENGTH_MAX} "
+        message = (
+            f"{field.shown} is no queue name; allowed are {limits.QUEUE_NAME_LENGTH_MIN} to {limits.QUEUE_NAME_LENGTH_MAX} "
+        )
         message += "lower-case letters, digits and hyphens, with a letter or digit at both ends"
         if len(text) > limits.QUEUE_NAME_LENGTH_MAX:
             message += f"; this has {len(text)} characters"
@@ -60,6 +67,12 @@ def _mended(field: Field, text: str) -> Fix | None:
 
 
 RULE = Rule(
-    "CFQ113", "invalid-queue-name", Severity.ERROR, limits.PAGE_START, limits.READ_DOSSIER, fix=UNSAFE,
-    limits=("queue_name_length_min", "queue_name_length_max", "queue_name_regex"), check=check,
+    "CFQ113",
+    "invalid-queue-name",
+    Severity.ERROR,
+    limits.PAGE_START,
+    limits.READ_DOSSIER,
+    fix=UNSAFE,
+    limits=("queue_name_length_min", "queue_name_length_max", "queue_name_regex"),
+    check=check,
 )

@@ -33,14 +33,14 @@ if TYPE_CHECKING:
     from cfq_lint.facts import Facts
     from cfq_lint.wrangler import Worker
 
-_is_id = re.compile(r"[0-9a-f]{32}").fullmatch
-
 
 def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:
     """One finding a name, at the name."""
     for entry, field in names(worker):
-        if _is_id(field.text or ""):
-            message = f"{field.shown} looks like a queue's id; a file names queues, `wrangler queues list` shows the name of this id"
+        if re.fullmatch(r"[0-9a-f]{32}", field.text or ""):
+            message = (
+                f"{field.shown} looks like a queue's id; a file names queues, `wrangler queues list` shows the name of this id"
+            )
             yield RULE.finding(field.place, message, environment=entry.environment)
 
 

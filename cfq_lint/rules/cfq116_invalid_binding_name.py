@@ -19,8 +19,6 @@ Cloudflare asks for a name that is a valid JavaScript variable; wrangler does no
 
 from __future__ import annotations
 
-import re
-
 from cfq_lint import limits
 from cfq_lint.finding import Finding, Severity
 from cfq_lint.rule import Rule
@@ -32,7 +30,10 @@ if TYPE_CHECKING:
     from cfq_lint.facts import Facts
     from cfq_lint.wrangler import Worker
 
-_is_identifier = re.compile(r"[^\W\d][\w$]*|\$[\w$]*").fullmatch
+
+def _is_identifier(name: str) -> bool:
+    """Whether JavaScript takes a name as an identifier: as Python does, and `$` anywhere."""
+    return name.replace("$", "_").isidentifier()
 
 
 def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:

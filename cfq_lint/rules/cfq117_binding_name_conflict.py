@@ -1,8 +1,8 @@
 """Two bindings of one Worker have the same name.
 
 ## What it does
-Reports a queue's binding whose name another queue, another kind of binding or a variable of the same environment has as well, or which is
-`ASSETS` in a Pages project.
+Reports a queue's binding whose name another queue, another kind of binding or a variable of the same environment has as well,
+or which is `ASSETS` in a Pages project.
 
 ## Why it matters
 wrangler refuses the file: `env.NAME` can be one thing only.
@@ -51,8 +51,8 @@ def _conflicts(environment: Environment, worker: Worker) -> Iterator[Finding]:
     taken: dict[str, tuple[str, Place | None]] = {}
     if worker.is_pages:
         taken["ASSETS"] = ("the assets of every Pages project", None)
-    for name, kind, place in other_bindings(environment):
-        taken.setdefault(name, (kind, place))
+    for name, kind, other in other_bindings(environment):
+        taken.setdefault(name, (kind, other))
     for producer in environment.producers:
         binding = producer.binding
         if binding is None or binding.text is None:
@@ -61,8 +61,7 @@ def _conflicts(environment: Environment, worker: Worker) -> Iterator[Finding]:
             taken[binding.text] = ("another queue", binding.place)
             continue
         kind, place = taken[binding.text]
-        where = f" in line {place.line}" if place is not None else ""
-        message = f"the binding {binding.text!r} is also the name of {kind}{where}; each name in `env` can be one thing only"
+        message = f"the binding {binding.text!r} is also the name of {kind}; each name in `env` can be one thing only"
         related = (Related(place, f"also named {binding.text!r}"),) if place is not None else ()
         yield RULE.finding(binding.place, message, environment=environment.name, related=related)
 

@@ -42,6 +42,12 @@ def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:
 
 
 RULE = Rule(
-    "CFQ201", "max-batch-size-range", Severity.ERROR, limits.PAGE_LIMITS, limits.READ_LIMITS, fix=UNSAFE,
-    limits=("batch_size_min_push", "batch_size_max", "batch_size_default_push"), check=check,
+    "CFQ201",
+    "max-batch-size-range",
+    Severity.ERROR,
+    limits.PAGE_LIMITS,
+    limits.READ_LIMITS,
+    fix=UNSAFE,
+    limits=("batch_size_min_push", "batch_size_max", "batch_size_default_push"),
+    check=check,
 )

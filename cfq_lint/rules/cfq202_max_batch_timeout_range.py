@@ -4,8 +4,8 @@
 Reports a batch timeout that Cloudflare refuses. The unit is seconds; 0 is allowed and delivers at once.
 
 ## Why it matters
-wrangler checks only that it is a number, so the deploy fails at the API with code 100127. A value such as 5000 was most likely meant in
-milliseconds, as the REST API counts.
+wrangler checks only that it is a number, so the deploy fails at the API with code 100127. A value such as 5000 was most likely
+meant in milliseconds, as the REST API counts.
 
 ## Bad
 ```jsonc
@@ -43,6 +43,12 @@ def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:
 
 
 RULE = Rule(
-    "CFQ202", "max-batch-timeout-range", Severity.ERROR, limits.PAGE_LIMITS, limits.READ_LIMITS, fix=UNSAFE,
-    limits=("batch_timeout_min", "batch_timeout_max", "batch_timeout_default"), check=check,
+    "CFQ202",
+    "max-batch-timeout-range",
+    Severity.ERROR,
+    limits.PAGE_LIMITS,
+    limits.READ_LIMITS,
+    fix=UNSAFE,
+    limits=("batch_timeout_min", "batch_timeout_max", "batch_timeout_default"),
+    check=check,
 )

@@ -4,8 +4,8 @@
 Reports a number of retries that Cloudflare refuses. 0 is allowed: one delivery, then the dead-letter queue.
 
 ## Why it matters
-wrangler checks only that it is a number, so the deploy fails at the API with code 100127. No number makes a message safe for ever; what
-does is a dead-letter queue that somebody consumes.
+wrangler checks only that it is a number, so the deploy fails at the API with code 100127. No number makes a message safe for
+ever; what does is a dead-letter queue that somebody consumes.
 
 ## Bad
 ```jsonc
@@ -43,6 +43,12 @@ def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:
 
 
 RULE = Rule(
-    "CFQ203", "max-retries-range", Severity.ERROR, limits.PAGE_LIMITS, limits.READ_LIMITS, fix=UNSAFE,
-    limits=("max_retries_min", "max_retries_max", "max_retries_default"), check=check,
+    "CFQ203",
+    "max-retries-range",
+    Severity.ERROR,
+    limits.PAGE_LIMITS,
+    limits.READ_LIMITS,
+    fix=UNSAFE,
+    limits=("max_retries_min", "max_retries_max", "max_retries_default"),
+    check=check,
 )

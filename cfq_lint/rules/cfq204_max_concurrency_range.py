@@ -4,8 +4,8 @@
 Reports a concurrency that Cloudflare refuses. 0 does not pause the queue: `wrangler queues pause-delivery` does.
 
 ## Why it matters
-wrangler checks only that it is a number, so the deploy fails at the API with code 100127. Cloudflare advises to leave the key out: the
-queue then scales by itself up to 250 invocations.
+wrangler checks only that it is a number, so the deploy fails at the API with code 100127. Cloudflare advises to leave the key
+out: the queue then scales by itself up to 250 invocations.
 
 ## Bad
 ```jsonc
@@ -42,6 +42,11 @@ def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:
 
 
 RULE = Rule(
-    "CFQ204", "max-concurrency-range", Severity.ERROR, limits.PAGE_CONCURRENCY, limits.READ_LIMITS,
-    limits=("concurrency_min", "concurrency_max"), check=check,
+    "CFQ204",
+    "max-concurrency-range",
+    Severity.ERROR,
+    limits.PAGE_CONCURRENCY,
+    limits.READ_LIMITS,
+    limits=("concurrency_min", "concurrency_max"),
+    check=check,
 )

@@ -42,6 +42,12 @@ def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:
 
 
 RULE = Rule(
-    "CFQ205", "retry-delay-range", Severity.ERROR, limits.PAGE_BATCHING, limits.READ_LIMITS, fix=UNSAFE,
-    limits=("delay_min", "delay_max"), check=check,
+    "CFQ205",
+    "retry-delay-range",
+    Severity.ERROR,
+    limits.PAGE_BATCHING,
+    limits.READ_LIMITS,
+    fix=UNSAFE,
+    limits=("delay_min", "delay_max"),
+    check=check,
 )

@@ -1,11 +1,12 @@
 """`delivery_delay` is not an integer from 0 to 86400 seconds.
 
 ## What it does
-Reports a delivery delay outside the range that Cloudflare allows. A delay within the range is reported by `delivery-delay-no-effect`.
+Reports a delivery delay outside the range that Cloudflare allows. A delay within the range is reported by
+`delivery-delay-no-effect`.
 
 ## Why it matters
-In a wrangler file the setting has no effect in production, but local development honours it and refuses this value; the command that
-does set it refuses the value as well.
+In a wrangler file the setting has no effect in production, but local development honours it and refuses this value; the command
+that does set it refuses the value as well.
 
 ## Bad
 ```jsonc
@@ -46,6 +47,12 @@ def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:
 
 
 RULE = Rule(
-    "CFQ206", "delivery-delay-range", Severity.ERROR, limits.PAGE_BATCHING, limits.READ_LIMITS, fix=UNSAFE,
-    limits=("delay_min", "delay_max"), check=check,
+    "CFQ206",
+    "delivery-delay-range",
+    Severity.ERROR,
+    limits.PAGE_BATCHING,
+    limits.READ_LIMITS,
+    fix=UNSAFE,
+    limits=("delay_min", "delay_max"),
+    check=check,
 )

@@ -4,8 +4,8 @@
 Reports a visibility timeout that Cloudflare refuses: above 12 hours, negative, or a fraction. The unit is milliseconds.
 
 ## Why it matters
-The setting belongs to pull consumers, which a wrangler file cannot configure; carried over to the command or the API, the value is
-refused.
+The setting belongs to pull consumers, which a wrangler file cannot configure; carried over to the command or the API, the value
+is refused.
 
 ## Bad
 ```jsonc
@@ -43,6 +43,12 @@ def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:
 
 
 RULE = Rule(
-    "CFQ207", "visibility-timeout-range", Severity.ERROR, limits.PAGE_PULL, limits.READ_LIMITS, fix=UNSAFE,
-    limits=("visibility_timeout_max", "visibility_timeout_default"), check=check,
+    "CFQ207",
+    "visibility-timeout-range",
+    Severity.ERROR,
+    limits.PAGE_PULL,
+    limits.READ_LIMITS,
+    fix=UNSAFE,
+    limits=("visibility_timeout_max", "visibility_timeout_default"),
+    check=check,
 )

@@ -1,8 +1,8 @@
 """A consumer's CPU limit is above what Cloudflare allows.
 
 ## What it does
-Reports `limits.cpu_ms` of a Worker that consumes a queue where it is above 300000 (5 minutes), and, with `--plan free`, wherever it is
-set: the Free plan has a fixed limit.
+Reports `limits.cpu_ms` of a Worker that consumes a queue where it is above 300000 (5 minutes), and, with `--plan free`,
+wherever it is set: the Free plan has a fixed limit.
 
 ## Why it matters
 The deploy fails. A batch that needs more CPU than that must be split.
@@ -60,12 +60,20 @@ def _judge(environment: Environment, own: Field, field: Field, facts: Facts) -> 
         fix = Fix("remove it", remove(own.node, field), safe=False)
         yield RULE.finding(field.place, message, environment=environment.name, fix=fix)
     elif (field.number or 0) > limits.CONSUMER_CPU_MS_MAX:
-        message = f"limits.cpu_ms is {field.shown}; a consumer may use at most {limits.CONSUMER_CPU_MS_MAX} ms of CPU (5 minutes)"
+        message = (
+            f"limits.cpu_ms is {field.shown}; a consumer may use at most {limits.CONSUMER_CPU_MS_MAX} ms of CPU (5 minutes)"
+        )
         fix = Fix(f"write {limits.CONSUMER_CPU_MS_MAX}", (replace_value(field, str(limits.CONSUMER_CPU_MS_MAX)),), safe=False)
         yield RULE.finding(field.place, message, environment=environment.name, fix=fix)
 
 
 RULE = Rule(
-    "CFQ208", "cpu-limit-range", Severity.ERROR, limits.PAGE_LIMITS, limits.READ_LIMITS, fix=UNSAFE,
-    limits=("consumer_cpu_default", "consumer_cpu_max", "consumer_cpu_free"), check=check,
+    "CFQ208",
+    "cpu-limit-range",
+    Severity.ERROR,
+    limits.PAGE_LIMITS,
+    limits.READ_LIMITS,
+    fix=UNSAFE,
+    limits=("consumer_cpu_default", "consumer_cpu_max", "consumer_cpu_free"),
+    check=check,
 )

@@ -4,8 +4,8 @@
 Reports a null `max_concurrency`.
 
 ## Why it matters
-The REST API takes null for "scale by itself", and so does wrangler's published schema; its validator does not, and the deploy stops.
-Leaving the key out says the same.
+The REST API takes null for "scale by itself", and so does wrangler's published schema; its validator does not, and the deploy
+stops. Leaving the key out says the same.
 
 ## Bad
 ```jsonc
@@ -46,4 +46,6 @@ def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:
             yield RULE.finding(field.place, message, environment=consumer.environment, fix=fix)
 
 
-RULE = Rule("CFQ209", "max-concurrency-null", Severity.WARNING, limits.PAGE_CONCURRENCY, limits.READ_DOSSIER, fix=SAFE, check=check)
+RULE = Rule(
+    "CFQ209", "max-concurrency-null", Severity.WARNING, limits.PAGE_CONCURRENCY, limits.READ_DOSSIER, fix=SAFE, check=check
+)

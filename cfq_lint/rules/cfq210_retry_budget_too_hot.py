@@ -4,8 +4,8 @@
 Reports a consumer with more than 10 retries and no `retry_delay`.
 
 ## Why it matters
-Without a delay a message comes back with the very next batch. While an upstream is down, all its messages run in a circle: each round is a
-billed read of every message, the retries are used up within seconds, and the upstream gets no rest.
+Without a delay a message comes back with the very next batch. While an upstream is down, all its messages run in a circle: each
+round is a billed read of every message, the retries are used up within seconds, and the upstream gets no rest.
 
 ## Bad
 ```jsonc
@@ -43,9 +43,18 @@ def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:
         if field is None or retries is None or consumer.means("retry_delay"):
             continue
         if _RETRIES_COOL < retries <= limits.RETRIES_MAX:
-            message = f"{retries} retries without `retry_delay` follow each other at once, each a billed read; set a delay such as 30 seconds"
+            message = (
+                f"{retries} retries without `retry_delay` follow at once, each a billed read; set a delay such as 30 seconds"
+            )
             yield RULE.finding(field.place, message, environment=consumer.environment)
 
 
-RULE = Rule("CFQ210", "retry-budget-too-hot", Severity.WARNING, limits.PAGE_BATCHING, limits.READ_LIMITS,
-            limits=("max_retries_max", "delay_max"), check=check)
+RULE = Rule(
+    "CFQ210",
+    "retry-budget-too-hot",
+    Severity.WARNING,
+    limits.PAGE_BATCHING,
+    limits.READ_LIMITS,
+    limits=("max_retries_max", "delay_max"),
+    check=check,
+)

@@ -1,8 +1,8 @@
 """A consumer has no dead-letter queue, so messages that fail are deleted.
 
 ## What it does
-Reports a consumer that names no `dead_letter_queue`. It is silent for a queue that is itself the dead-letter queue of another consumer of
-the run.
+Reports a consumer that names no `dead_letter_queue`. It is silent for a queue that is itself the dead-letter queue of another
+consumer of the run.
 
 ## Why it matters
 When the last retry has failed, the message is deleted for good. Nothing is left to look at or to send again.
@@ -47,11 +47,17 @@ def check_project(topology: Topology, _facts: Facts) -> Iterator[Finding]:
     for consumer in topology.consumers:
         if consumer.means_dead_letters or not consumer.is_push or consumer.queue in topology.dead_letters_into:
             continue
-        message = f"the consumer of {consumer.queue!r} has no `dead_letter_queue`; a message that fails all its retries is deleted for good"
+        message = f"the consumer of {consumer.queue!r} has no `dead_letter_queue`; a message that fails all retries is deleted"
         yield RULE.finding(consumer.place, message, environment=consumer.environment, fix=consumer.add_dead_letter)
 
 
 RULE = Rule(
-    "CFQ301", "consumer-without-dlq", Severity.WARNING, limits.PAGE_DEAD_LETTERS, limits.READ_LIMITS, fix=UNSAFE, needs=PROJECT,
+    "CFQ301",
+    "consumer-without-dlq",
+    Severity.WARNING,
+    limits.PAGE_DEAD_LETTERS,
+    limits.READ_LIMITS,
+    fix=UNSAFE,
+    needs=PROJECT,
     check_project=check_project,
 )

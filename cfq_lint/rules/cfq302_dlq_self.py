@@ -4,7 +4,8 @@
 Reports a consumer whose `dead_letter_queue` is the queue that it consumes.
 
 ## Why it matters
-A message that can never be processed would return for ever, each time with its attempts counted anew. Local development refuses to start.
+A message that can never be processed would return for ever, each time with its attempts counted anew. Local development refuses
+to start.
 
 ## Bad
 ```jsonc

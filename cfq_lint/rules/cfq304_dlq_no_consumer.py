@@ -1,7 +1,8 @@
 """Nobody in this run consumes a dead-letter queue.
 
 ## What it does
-Reports a `dead_letter_queue` that no consumer in the files of the run consumes. The consumer may live elsewhere; a pull consumer does.
+Reports a `dead_letter_queue` that no consumer in the files of the run consumes. The consumer may live elsewhere; a pull
+consumer does.
 
 ## Why it matters
 In a dead-letter queue without an active consumer a message lives four days (24 hours on the Free plan) and is then deleted.
@@ -47,12 +48,17 @@ def check_project(topology: Topology, facts: Facts) -> Iterator[Finding]:
         name = consumer.dead_letter_queue
         if name is None or consumer.dead_letter_place is None or name in topology.consumers_of:
             continue
+        consumers = facts.consumers(name)
+        if consumers:
+            continue
+        proven = consumers is not None
         seconds = facts.unconsumed_dead_letter_seconds(name)
         message = (
-            f"nobody in this run consumes the dead-letter queue {name!r}; without a consumer its retention is {_in_words(seconds)},"
-            " then messages are deleted"
+            f"nobody {f'({facts.origin}) ' if proven else 'in this run '}consumes the dead-letter queue {name!r};"
+            f" without a consumer its retention is {_in_words(seconds)}, then messages are deleted"
         )
-        yield RULE.finding(consumer.dead_letter_place, message, environment=consumer.environment)
+        severity = Severity.WARNING if proven else None
+        yield RULE.finding(consumer.dead_letter_place, message, environment=consumer.environment, severity=severity)
 
 
 def _in_words(seconds: int) -> str:
@@ -62,6 +68,12 @@ def _in_words(seconds: int) -> str:
 
 
 RULE = Rule(
-    "CFQ304", "dlq-no-consumer", Severity.INFO, limits.PAGE_DEAD_LETTERS, limits.READ_LIMITS, needs=PROJECT,
-    limits=("dlq_no_consumer_retention", "retention_free"), check_project=check_project,
+    "CFQ304",
+    "dlq-no-consumer",
+    Severity.INFO,
+    limits.PAGE_DEAD_LETTERS,
+    limits.READ_LIMITS,
+    needs=PROJECT,
+    limits=("dlq_no_consumer_retention", "retention_free"),
+    check_project=check_project,
 )

@@ -4,7 +4,8 @@
 Reports the second and every further consumer of a queue within the top level or one environment, and points back at the first.
 
 ## Why it matters
-A queue has one consumer. Local development stops, and at deploy the later entry silently overwrites the settings of the earlier one.
+A queue has one consumer. Local development stops, and at deploy the later entry silently overwrites the settings of the earlier
+one.
 
 ## Bad
 ```jsonc
@@ -48,12 +49,19 @@ def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:
                 continue
             earlier = first.setdefault(consumer.queue_name, queue)
             if earlier is not queue:
-                message = f"{environment.described} consumes {queue.text!r} a second time; a queue has one consumer, and the later entry wins"
+                message = (
+                    f"{environment.described} consumes {queue.text!r} twice; a queue has one consumer, and the later entry wins"
+                )
                 related = (Related(earlier.place, "the first consumer of this queue"),)
                 yield RULE.finding(queue.place, message, environment=environment.name, related=related)
 
 
 RULE = Rule(
-    "CFQ401", "duplicate-consumer", Severity.ERROR, limits.PAGE_HOW, limits.READ_DOSSIER, limits=("active_consumers_per_queue",),
+    "CFQ401",
+    "duplicate-consumer",
+    Severity.ERROR,
+    limits.PAGE_HOW,
+    limits.READ_DOSSIER,
+    limits=("active_consumers_per_queue",),
     check=check,
 )

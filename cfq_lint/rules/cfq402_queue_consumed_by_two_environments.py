@@ -4,8 +4,8 @@
 Reports a queue that an environment consumes which an earlier one, or the top level, consumes already.
 
 ## Why it matters
-The top level and every environment are Workers of their own, and a queue has one consumer: the second deploy fails with API code 11004
-(`workers.api.error.consumer_exists`), or staging takes production's messages.
+The top level and every environment are Workers of their own, and a queue has one consumer: the second deploy fails with API
+code 11004 (`workers.api.error.consumer_exists`), or staging takes production's messages.
 
 ## Bad
 ```jsonc
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 
 def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:
-    """One finding a queue and environment, at the queue's name. With `--env` also where the other environment is not selected."""
+    """One finding a queue and environment, at the queue's name; with `--env` also beside one that is not selected."""
     looked_at = {environment.label for environment in worker.environments}
     first: dict[str, tuple[Environment, Field]] = {}
     for environment in _selected_last(worker):
@@ -55,8 +55,8 @@ def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:
             other, earlier = first.setdefault(name, (environment, queue))
             if other is not environment and environment.label in looked_at:
                 message = (
-                    f"{environment.described} consumes {name!r}, which {other.described} consumes already; they are two Workers, a queue"
-                    " has one consumer, and the second deploy fails with code 11004"
+                    f"{environment.described} consumes {name!r}, which {other.described} consumes already; they are two"
+                    " Workers, a queue has one consumer, and the second deploy fails with code 11004"
                 )
                 related = (Related(earlier.place, f"consumed by {other.described}"),)
                 yield RULE.finding(queue.place, message, environment=environment.name, related=related)
@@ -68,6 +68,11 @@ def _selected_last(worker: Worker) -> list[Environment]:
 
 
 RULE = Rule(
-    "CFQ402", "queue-consumed-by-two-environments", Severity.ERROR, limits.PAGE_ENVIRONMENTS, limits.READ_DOSSIER,
-    limits=("active_consumers_per_queue",), check=check,
+    "CFQ402",
+    "queue-consumed-by-two-environments",
+    Severity.ERROR,
+    limits.PAGE_ENVIRONMENTS,
+    limits.READ_DOSSIER,
+    limits=("active_consumers_per_queue",),
+    check=check,
 )

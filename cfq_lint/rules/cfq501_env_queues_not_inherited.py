@@ -4,8 +4,8 @@
 Reports a named environment without `queues` where the top level has some. An explicit empty object says that none are wanted.
 
 ## Why it matters
-`queues` is not inherited. In that environment the bindings are undefined at run time and nothing is consumed; wrangler prints one warning
-among many.
+`queues` is not inherited. In that environment the bindings are undefined at run time and nothing is consumed; wrangler prints
+one warning among many.
 
 ## Bad
 ```jsonc

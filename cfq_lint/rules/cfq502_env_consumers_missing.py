@@ -1,8 +1,8 @@
 """An environment consumes fewer queues than the top level.
 
 ## What it does
-Reports an environment with `queues` of its own that has fewer consumers than the top level. Names usually differ between environments, so
-consumers are counted, not compared.
+Reports an environment with `queues` of its own that has fewer consumers than the top level. Names usually differ between
+environments, so consumers are counted, not compared.
 
 ## Why it matters
 wrangler says nothing about it: the environment sends messages that only another Worker could consume.
@@ -60,7 +60,8 @@ def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:
             continue
         if len(environment.consumers) < len(wanted):
             names = ", ".join(consumer.queue_name or "(no name)" for consumer in wanted)
-            message = f"the top level consumes {len(wanted)} ({names}), {environment.label} consumes {len(environment.consumers)}; is one missing?"
+            have = len(environment.consumers)
+            message = f"the top level consumes {len(wanted)} ({names}), {environment.label} consumes {have}; is one missing?"
             yield RULE.finding(environment.field.key_place, message, environment=environment.name)
 
 

@@ -4,8 +4,9 @@
 Reports a `type` other than "worker", such as `http_pull`.
 
 ## Why it matters
-wrangler 4.78 and later refuse the file. Older ones attached a pull consumer at deploy, so that the Worker's own handler never ran in
-production. Taking the entry out of the file does not switch pulling off: the queue keeps its pull consumer until that is removed with a command.
+wrangler 4.78 and later refuse the file. Older ones attached a pull consumer at deploy, so that the Worker's own handler never
+ran in production. Taking the entry out of the file does not switch pulling off: the queue keeps its pull consumer until that is
+removed with a command.
 
 ## Bad
 ```jsonc

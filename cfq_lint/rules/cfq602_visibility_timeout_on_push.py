@@ -4,7 +4,8 @@
 Reports `visibility_timeout_ms` in the file.
 
 ## Why it matters
-wrangler accepts the key and never sends it. Whoever wrote it expects a lease that does not exist: a Worker has 15 minutes for a batch.
+wrangler accepts the key and never sends it. Whoever wrote it expects a lease that does not exist: a Worker has 15 minutes for a
+batch.
 
 ## Bad
 ```toml
@@ -47,9 +48,13 @@ def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:
         if field is None or field.integer is None or not consumer.is_push:
             continue
         if limits.VISIBILITY_TIMEOUT_MS_MIN <= field.integer <= limits.VISIBILITY_TIMEOUT_MS_MAX:
-            message = "visibility_timeout_ms has no effect on a Worker's consumer; wrangler accepts it and never sends it. Remove it"
+            message = (
+                "visibility_timeout_ms has no effect on a Worker's consumer; wrangler accepts it and never sends it. Remove it"
+            )
             fix = Fix("remove visibility_timeout_ms", remove(consumer.node, field), safe=True)
             yield RULE.finding(field.key_place, message, environment=consumer.environment, fix=fix)
 
 
-RULE = Rule("CFQ602", "visibility-timeout-on-push", Severity.WARNING, limits.PAGE_PULL, limits.READ_DOSSIER, fix=SAFE, check=check)
+RULE = Rule(
+    "CFQ602", "visibility-timeout-on-push", Severity.WARNING, limits.PAGE_PULL, limits.READ_DOSSIER, fix=SAFE, check=check
+)

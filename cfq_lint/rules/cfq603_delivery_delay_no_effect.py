@@ -4,8 +4,8 @@
 Reports `delivery_delay` on a producer and gives the command that sets it on the queue.
 
 ## Why it matters
-Since 2024 a deploy ignores it, while local development still honours it: the delay is seen on the desk and missing in production. wrangler
-4.90 and later warn.
+Since 2024 a deploy ignores it, while local development still honours it: the delay is seen on the desk and missing in
+production. wrangler 4.90 and later warn.
 
 ## Bad
 ```jsonc
@@ -50,4 +50,6 @@ def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:
             yield RULE.finding(field.key_place, message, environment=producer.environment, fix=fix)
 
 
-RULE = Rule("CFQ603", "delivery-delay-no-effect", Severity.WARNING, limits.PAGE_COMMANDS, limits.READ_DOSSIER, fix=UNSAFE, check=check)
+RULE = Rule(
+    "CFQ603", "delivery-delay-no-effect", Severity.WARNING, limits.PAGE_COMMANDS, limits.READ_DOSSIER, fix=UNSAFE, check=check
+)

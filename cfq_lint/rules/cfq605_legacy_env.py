@@ -41,7 +41,9 @@ def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:
     """At most one finding a file, at the key."""
     field = worker.fields.get("legacy_env")
     if field is not None:
-        yield RULE.finding(field.key_place, "wrangler refuses `legacy_env`, since service environments were removed; delete the key")
+        yield RULE.finding(
+            field.key_place, "wrangler refuses `legacy_env`, since service environments were removed; delete the key"
+        )
 
 
 RULE = Rule("CFQ605", "legacy-env", Severity.ERROR, limits.PAGE_WRANGLER, limits.READ_DOSSIER, check=check)

@@ -47,7 +47,7 @@ def explain_value(token: str) -> tuple[str | int | float, str, str | None] | Non
 def _loads(text: str) -> object:
     if len(text) > TOKEN_LENGTH_MAX:
         return None
-    import json5  # noqa: PLC0415 - costs a cold start more than all the rest; only a broken file needs it
+    import json5  # costs a cold start more than all the rest; only a broken file needs it
 
     try:
         return json5.loads(text)

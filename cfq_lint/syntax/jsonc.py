@@ -1,18 +1,32 @@
 """JSONC exactly as wrangler reads it: comments and trailing commas, in `.json` as well, and nothing else of JSON5.
 
-wrangler reads both `.json` and `.jsonc` with Microsoft's jsonc-parser 3.2.0 and `{allowTrailingComma: true}`; a text is accepted here
-if and only if it is accepted there, with the same value. What is beyond that: every value keeps its span, and a broken text yields
-all its faults and the tree that can be saved.
+wrangler reads both `.json` and `.jsonc` with Microsoft's jsonc-parser 3.2.0 and `{allowTrailingComma: true}`; a text is
+accepted here if and only if it is accepted there, with the same value. What is beyond that: every value keeps its span, and a
+broken text yields all its faults and the tree that can be saved.
 
-The usual member, `"key": scalar,`, is one match of one regular expression. Possessive quantifiers keep every match linear. Whatever
-the fast expressions do not match is taken apart slowly, with a fault; after FAULTS_MAX faults reading stops.
+The usual member, `"key": scalar,`, is one match of one regular expression. Possessive quantifiers keep every match linear.
+Whatever the fast expressions do not match is taken apart slowly, with a fault; after FAULTS_MAX faults reading stops.
 """
 
 from __future__ import annotations
 
 import re
 
-from cfq_lint.syntax.node import ARRAY, BOOLEAN, BROKEN, DEPTH_MAX, FAULTS_MAX, NULL, NUMBER, OBJECT, STRING, Fault, Member, Node, Tree
+from cfq_lint.syntax.node import (
+    ARRAY,
+    BOOLEAN,
+    BROKEN,
+    DEPTH_MAX,
+    FAULTS_MAX,
+    NULL,
+    NUMBER,
+    OBJECT,
+    STRING,
+    Fault,
+    Member,
+    Node,
+    Tree,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,14 +37,15 @@ _STRING = r'"[^"\\\x00-\x1f]*+(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f
 _LITERAL = r"(?:-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?+(?:[eE][+-]?[0-9]++)?+|true|false|null)(?![\w.$+-])"
 
 # Groups of the two fast expressions: (key,) string, literal, separator, opening bracket.
-_member = re.compile(rf"{_TRIVIA}({_STRING}){_TRIVIA}:{_TRIVIA}(?:(?:({_STRING})|({_LITERAL})){_TRIVIA}([,}}])?+|([\[{{]))").match
+_member = re.compile(
+    rf"{_TRIVIA}({_STRING}){_TRIVIA}:{_TRIVIA}(?:(?:({_STRING})|({_LITERAL})){_TRIVIA}([,}}])?+|([\[{{]))"
+).match
 _element = re.compile(rf"{_TRIVIA}(?:(?:({_STRING})|({_LITERAL})){_TRIVIA}([,\]])?+|([\[{{]))").match
 _trivia = re.compile(_TRIVIA).match
-_string = re.compile(_STRING).match
-_scalar = re.compile(_LITERAL).match
+_separated = re.compile(rf"{_TRIVIA}([,}}\]])").match
 
 # What the slow path sees: a string as JSON5 has it, a string that its line never closes, a word, or any one character.
-_TOKEN = (
+_WORD = (
     r'"(?:[^"\\\r\n]++|\\(?:\r\n|[\s\S]))*+"'
     r"|'(?:[^'\\\r\n]++|\\(?:\r\n|[\s\S]))*+'"
     r"|[\"'][^\r\n]*+"
@@ -46,7 +61,7 @@ _CLOSERS = {OBJECT: "}", ARRAY: "]"}
 
 
 def parse(text: str) -> Tree:
-    """Read a text without byte order mark. Never raises; an unreadable text has faults, and a root of None if it holds no value."""
+    """Read a text without byte order mark. Never raises; a broken text has faults, and a root of None if it holds no value."""
     return _Reader(text).read()
 
 
@@ -57,12 +72,17 @@ def comments(text: str) -> list[tuple[int, int]]:
     return [match.span(1) for match in pattern.finditer(text) if match.group(1) is not None]
 
 
+def _end(match: re.Match[str] | None) -> int:
+    assert match is not None, "the pattern matches the empty string"
+    return match.end()
+
+
 def _unquote(token: str) -> str:
     if "\\" not in token:
         return token[1:-1]
-    from json.decoder import scanstring  # noqa: PLC0415 - json costs a cold start more than it serves
+    from json import loads  # json costs a cold start more than it serves
 
-    value: str = scanstring(token, 1)[0]
+    value: str = loads(token)
     return value
 
 
@@ -97,6 +117,7 @@ class _Reader:
         self.stack: list[Node] = []
         self.after_value = False
         self.closer_is_swallowed = False
+        self.repeats = False
 
     def read(self) -> Tree:
         try:
@@ -111,9 +132,9 @@ class _Reader:
                 if position < len(self.text):
                     self._fault(position, _line_end(self.text, position), "unexpected text after the end of the configuration")
         except _StopReading:
-            for node in self.stack:
-                node.end = len(self.text)
-        return Tree(self.root, self.faults)
+            while self.stack:
+                self._close(len(self.text))
+        return Tree(self.root, self.faults, repeats=self.repeats)
 
     def _fault(self, start: int, end: int, message: str, replacement: str | None = None, *, json5: bool = False) -> None:
         self.faults.append(Fault(start, end, message, replacement, json5=json5))
@@ -124,7 +145,7 @@ class _Reader:
         """Past white space and comments; what only JSON5 or another language takes for such is a fault, and passed over too."""
         text = self.text
         while True:
-            position = _trivia(text, position).end()  # type: ignore[union-attr] - it matches the empty string
+            position = _end(_trivia(text, position))
             found = text[position : position + 1]
             if found == "#":
                 end = _line_end(text, position)
@@ -133,7 +154,7 @@ class _Reader:
                 end = len(text)
                 self.closer_is_swallowed = True
                 self._fault(position, position + 2, "this comment is never closed; `*/` is missing")
-            elif found and (found in "\ufeff" or found.isspace()):
+            elif found and (found == "\ufeff" or found.isspace()):
                 end = position + 1
                 json5 = found in _JSON5_BLANKS
                 message = f"U+{ord(found):04X} is no white space to wrangler; write a plain space"
@@ -154,7 +175,10 @@ class _Reader:
         return node
 
     def _close(self, position: int) -> int:
-        self.stack.pop().end = position
+        node = self.stack.pop()
+        node.end = position
+        if node.kind == OBJECT and len(node.value) > 1 and len({member.key for member in node.value}) < len(node.value):
+            self.repeats = True
         self.after_value = True
         return position
 
@@ -205,7 +229,11 @@ class _Reader:
 
     def _separator(self, position: int) -> int:
         """Past the comma after a value, or past the bracket that closes the container."""
-        position = self._skip(position)
+        match = _separated(self.text, position)
+        if match is not None and match.group(1) == ",":
+            self.after_value = False
+            return match.end()
+        position = match.end() - 1 if match is not None else self._skip(position)
         found = self.text[position : position + 1]
         closer = _CLOSERS[self.stack[-1].kind]
         if found == closer:
@@ -238,7 +266,9 @@ class _Reader:
             return position + 1
         if found in "]}":
             opener = self.text[node.start]
-            self._fault(position, position + 1, f"unexpected `{found}`; the `{opener}` that is open here is closed by `{closer}`")
+            self._fault(
+                position, position + 1, f"unexpected `{found}`; the `{opener}` that is open here is closed by `{closer}`"
+            )
             # Where a container further out waits for this bracket, the inner one was forgotten; else there is one too many.
             if any(_CLOSERS[outer.kind] == found for outer in self.stack):
                 return self._close(position)
@@ -275,17 +305,19 @@ class _Reader:
         return position
 
     def _key(self, start: int) -> tuple[str, int]:
-        plain = _string(self.text, start)
+        plain = re.compile(_STRING).match(self.text, start)
         if plain is not None:
             return _unquote(plain.group()), plain.end()
         token, end = self._token(start)
-        from cfq_lint.syntax.json5_tokens import explain_key, quote  # noqa: PLC0415 - only a broken file needs it
+        from cfq_lint.syntax.json5_tokens import explain_key, quote  # only a broken file needs it
 
         known = explain_key(token)
         if known is not None:
             name, what = known
             replacement = quote(name)
-            self._fault(start, end, f"{what} is JSON5, which wrangler does not read; write {replacement}", replacement, json5=True)
+            self._fault(
+                start, end, f"{what} is JSON5, which wrangler does not read; write {replacement}", replacement, json5=True
+            )
             return name, end
         self._bad_token(start, end, token, "a property name in double quotes")
         return token.strip("\"'"), end
@@ -294,14 +326,14 @@ class _Reader:
         """A scalar, or a container that is now open."""
         if self.text[start] in "{[":
             return self._open(start), start + 1
-        plain = _string(self.text, start)
+        plain = re.compile(_STRING).match(self.text, start)
         if plain is not None:
             return Node(STRING, start, plain.end(), _unquote(plain.group())), plain.end()
-        plain = _scalar(self.text, start)
+        plain = re.compile(_LITERAL).match(self.text, start)
         if plain is not None:
             return _literal(plain.group(), start, plain.end()), plain.end()
         token, end = self._token(start)
-        from cfq_lint.syntax.json5_tokens import explain_value  # noqa: PLC0415 - only a broken file needs it
+        from cfq_lint.syntax.json5_tokens import explain_value  # only a broken file needs it
 
         known = explain_value(token)
         if known is None:
@@ -314,7 +346,7 @@ class _Reader:
 
     def _token(self, start: int) -> tuple[str, int]:
         """Something that no plain JSON starts with: a string of any kind, a word, or one character."""
-        match = re.compile(_TOKEN).match(self.text, start)
+        match = re.compile(_WORD).match(self.text, start)
         assert match is not None, "the last alternative takes any character"
         return match.group(), match.end()
 

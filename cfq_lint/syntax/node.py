@@ -1,7 +1,7 @@
 """The one tree that both readers make: nodes with a kind, a span and a value.
 
-Spans are offsets into the text in code points, `end` exclusive. The classes are plain slotted ones, not records, because a reader
-makes thousands of them and is measured by it.
+Spans are offsets into the text in code points, `end` exclusive. The classes are plain slotted ones, not records, because a
+reader makes thousands of them and is measured by it.
 """
 
 from __future__ import annotations
@@ -82,8 +82,8 @@ class Member:
 class Fault:
     """A place where the text breaks the grammar.
 
-    `message` says what is there and what is allowed. `replacement` is the text that mends it without changing its meaning, where
-    there is one; `json5` says that the token is legal JSON5, which wrangler does not read.
+    `message` says what is there and what is allowed. `replacement` is the text that mends it without changing its meaning,
+    where there is one; `json5` says that the token is legal JSON5, which wrangler does not read.
     """
 
     __slots__ = ("end", "json5", "message", "replacement", "start")
@@ -100,16 +100,20 @@ class Fault:
 
 
 class Tree:
-    """What a reader makes of a text: the root (None where there is no value at all) and every fault, in order, at most FAULTS_MAX."""
+    """What a reader makes of a text: the root (None where there is no value at all) and its faults, at most FAULTS_MAX.
 
-    __slots__ = ("faults", "root")
+    `repeats` says that an object holds a key twice.
+    """
 
-    def __init__(self, root: Node | None, faults: list[Fault]) -> None:
+    __slots__ = ("faults", "repeats", "root")
+
+    def __init__(self, root: Node | None, faults: list[Fault], *, repeats: bool = False) -> None:
         self.root = root
         self.faults = faults
+        self.repeats = repeats
 
 
 FAULTS_MAX = 100
 """A broken file is told about at most this many faults; more help nobody."""
 DEPTH_MAX = 400
-"""Containers within containers; what is nested deeper is a fault, so that no later walk over the tree can overflow the stack."""
+"""Containers within containers; what is nested deeper is a fault, so that no walk over the tree can overflow the stack."""

@@ -5,7 +5,7 @@ Verdict and value are those of `tomllib` (Python 3.11 to 3.14), save for three d
 - an integer beyond ±(2^53 - 1) is a fault, because wrangler refuses it (tried: smol-toml 1.9.0, which wrangler 4.164.0
   bundles, and 1.5.2);
 - an integer of more digits than Python converts is a fault, where `tomllib` raises a plain ValueError;
-- what is nested deeper than DEPTH_MAX is a fault, and nothing less deep is, where `tomllib` raises RecursionError.
+- what is nested deeper than DEPTH_MAX is a fault, where `tomllib` goes on until a RecursionError.
 
 smol-toml 1.9.0 also takes what TOML 1.1 adds; that is read here too, so that nothing is lost, but with a fault that names 1.1.
 
@@ -61,7 +61,7 @@ _BLANK = rf"(?:[ \t]*+(?:{_COMMENT})?+\r?+\n)*+[ \t]*+"
 # The usual statement. Groups: 1 key and, where its value is as plain, 2 text, 3 integer, 4 boolean; or 5 [ again, 6 header.
 _statement = re.compile(
     rf"{_BLANK}(?:({_BARE})[ \t]*+=[ \t]*+"
-    rf'(?:(?:"([^"\\{CONTROL}]*+)"(?!")|(-?[1-9][0-9]{{0,14}}|0)|(true|false)){_END})?'
+    rf'(?:(?:"([^"\\{CONTROL}]*+)"|(-?[1-9][0-9]{{0,14}}|0)|(true|false)){_END})?'
     rf"|\[(\[)?({_BARE}(?:\.{_BARE})*+)\](?(5)\]){_END})"
 ).match
 _simple_key = re.compile(rf"({_BARE})[ \t]*+=[ \t]*+").match

@@ -1,0 +1,37 @@
+# Every target makes its own virtual environment first; PYTHON chooses the interpreter (3.11 or later).
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.PHONY: demo test bench lint generate mutants clean
+
+$(STAMP): pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,server]'
+	touch $(STAMP)
+
+demo: $(STAMP) ## lint the real configurations in fixtures/wrangler
+	-FORCE_COLOR=1 $(BIN)/cfq-lint check fixtures/wrangler
+	FORCE_COLOR=1 $(BIN)/cfq-lint check --fail-on error fixtures/wrangler/wrangler.046.json
+
+test: $(STAMP) ## run all tests
+	$(BIN)/python -m pytest -q -n auto
+
+lint: $(STAMP) ## ruff, mypy, and whether everything generated is fresh
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check cfq_lint emulator
+	$(BIN)/mypy
+	$(BIN)/python -m cfq_lint.cli.generate --check
+
+generate: $(STAMP) ## write schemas, rule pages, README's table and the hook manifest anew
+	$(BIN)/python -m cfq_lint.cli.generate
+
+bench: $(STAMP) ## measure beside the peers; they are installed into .bench
+	$(BIN)/python tests/bench/lint_bench.py
+
+mutants: $(STAMP) ## put faults into the emulator's core and see that the tests find each
+	$(BIN)/python -m tests.mutants
+
+clean:
+	rm -rf $(VENV) .bench .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,154 @@
+"""The Typer application: help, messages about wrong usage, and all commands but the everyday way of `check`."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import re
+import sys
+from enum import Enum
+from typing import Annotated, Any
+
+import typer
+
+from cfq_lint import __version__
+from cfq_lint.cli.check import check, fail
+from cfq_lint.cli.options import CHECK, FLAG, LIST, complete
+from cfq_lint.discovery import FILE_PATTERN
+
+app = typer.Typer(
+    name="cfq-lint",
+    help="Find out what is wrong with the Cloudflare Queues in wrangler files.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Exit codes: 0 nothing at or above --fail-on, 1 findings, 2 wrong usage, unreadable input or a fault of cfq-lint.",
+)
+
+
+class Format(Enum):
+    """How a listing is shown."""
+
+    text = "text"
+    json = "json"
+
+
+def run(argv: list[str]) -> int:
+    """Run the application on arguments; the exit code."""
+    if argv and not argv[0].startswith("-") and (os.path.exists(argv[0]) or re.search(FILE_PATTERN, argv[0])):
+        return fail(f"no command {argv[0]!r}; did you mean `cfq-lint check {' '.join(argv)}`?")
+    try:
+        result = app(args=argv, prog_name="cfq-lint", standalone_mode=True)
+    except SystemExit as stop:
+        return stop.code if isinstance(stop.code, int) else 2
+    return result if isinstance(result, int) else 0
+
+
+def _version(value: bool) -> None:
+    if value:
+        typer.echo(f"cfq-lint {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")] = False,
+) -> None:
+    del version
+
+
+def _check(**values: Any) -> None:
+    paths = values.pop("paths") or []
+    values = {key: value.value if isinstance(value, Enum) else value for key, value in values.items()}
+    raise typer.Exit(check(complete(values, paths)))
+
+
+def _signature() -> inspect.Signature:
+    """The parameters of `check`, made from the table."""
+    positional = Annotated[list[str] | None, typer.Argument(metavar="PATHS", help="Files and folders; - is standard input.")]
+    parameters = [inspect.Parameter("paths", inspect.Parameter.KEYWORD_ONLY, annotation=positional, default=None)]
+    for option in CHECK:
+        kind: Any = str | None
+        default: Any = option.default
+        if option.kind == FLAG:
+            kind, default = bool, False
+        elif option.kind == LIST:
+            kind = list[str] | None
+        elif option.choices:
+            choices: Any = Enum(option.key, {choice: choice for choice in option.choices})  # type: ignore[misc]
+            default = choices(default) if default else None
+            kind = choices if default else choices | None
+        given = typer.Option(
+            f"--{option.name}",
+            help=option.help,
+            metavar=option.metavar or None,
+            show_default=default is not None and option.kind != FLAG,
+        )
+        parameters.append(
+            inspect.Parameter(option.key, inspect.Parameter.KEYWORD_ONLY, annotation=Annotated[kind, given], default=default)
+        )
+    return inspect.Signature(parameters)
+
+
+_check.__signature__ = _signature()  # type: ignore[attr-defined]
+_check.__annotations__ = {name: parameter.annotation for name, parameter in _signature().parameters.items()}
+app.command("check", help="Lint files, and folders with all wrangler files below them.")(_check)
+
+
+@app.command()
+def rules(format: Annotated[Format, typer.Option("--format", help="How to show them.")] = Format.text) -> None:
+    """List all rules."""
+    from cfq_lint.pages import rules_as_json, rules_as_text
+
+    sys.stdout.write(rules_as_json() if format is Format.json else rules_as_text())
+
+
+@app.command()
+def explain(rule: Annotated[str, typer.Argument(help="A rule's name or code, or the start of a code.")]) -> None:
+    """Explain a rule: what it finds, why it matters, what is right, and the limits it rests on."""
+    from cfq_lint.engine import UnknownRule, matching
+    from cfq_lint.pages import explanation
+    from cfq_lint.rules import load
+
+    try:
+        modules = matching(rule)
+    except UnknownRule as error:
+        raise typer.Exit(fail(str(error))) from error
+    sys.stdout.write("\n".join(explanation(load(module)) for module in modules))
+
+
+@app.command()
+def limits(format: Annotated[Format, typer.Option("--format", help="How to show them.")] = Format.text) -> None:
+    """List every limit of Cloudflare Queues with its page and the day it was checked."""
+    from cfq_lint.pages import limits_as_json, limits_as_text
+
+    sys.stdout.write(limits_as_json() if format is Format.json else limits_as_text())
+
+
+@app.command()
+def schema(name: Annotated[str, typer.Argument(help="limits, wrangler-queues, settings or report.")]) -> None:
+    """Print a JSON Schema, or the limits as JSON."""
+    from cfq_lint.schemas import SCHEMAS, as_text
+
+    if name not in SCHEMAS:
+        raise typer.Exit(fail(f"no schema {name!r}; there are {', '.join(SCHEMAS)}"))
+    sys.stdout.write(as_text(name))
+
+
+@app.command()
+def diff(
+    old: Annotated[str, typer.Argument(help="What is deployed: a file, a folder or a git revision.")],
+    new: Annotated[str, typer.Argument(help="What is to be deployed: a file, a folder or a git revision.")],
+    format: Annotated[Format, typer.Option("--format", help="How to show it.")] = Format.text,
+) -> None:
+    """Show what a deploy would change for queues, and what it would leave behind."""
+    from cfq_lint.cli.check import Usage
+    from cfq_lint.cli.compare import diff as compare
+    from cfq_lint.document import Unreadable
+
+    try:
+        code = compare(old, new, as_json=format is Format.json)
+    except (Usage, Unreadable) as error:
+        code = fail(str(error))
+    raise typer.Exit(code)

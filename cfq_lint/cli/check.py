@@ -1,0 +1,216 @@
+"""`cfq-lint check`: from options to a report on the terminal or in a file, and the exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from cfq_lint.document import Unreadable, from_bytes
+from cfq_lint.engine import Report, UnknownRule, judge
+from cfq_lint.finding import Severity
+from cfq_lint.run import Plan, find_files, find_settings, finish, judge_files, make_plan, read_snapshot
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from cfq_lint.engine import FileResult
+    from cfq_lint.settings import Settings
+
+CLEAN, FOUND, FAILED = 0, 1, 2
+
+
+class Usage(Exception):  # noqa: N818 - it says what was used wrongly
+    """Options or files that cannot be used; the message says why."""
+
+
+def check(values: dict[str, Any]) -> int:
+    """Lint, repair where asked, report; the exit code. `values` are those of `options.parse`."""
+    try:
+        return _check(values)
+    except (Usage, UnknownRule, Unreadable) as error:
+        return fail(str(error))
+    except Exception as error:
+        from cfq_lint.fixer import FixFailed  # loaded only where something failed
+
+        if isinstance(error, FixFailed) or type(error).__name__ in {"WrongSettings", "WrongBaseline"}:
+            return fail(str(error))
+        raise
+
+
+def fail(message: str) -> int:
+    """Say why a run is refused; the exit code for it."""
+    for line in message.splitlines():
+        print(f"cfq-lint: {line}", file=sys.stderr)
+    return FAILED
+
+
+def _check(values: dict[str, Any]) -> int:
+    paths = values["paths"]
+    if "-" in paths:
+        if len(paths) > 1 or values["fix"] or values["unsafe_fixes"] or values["diff"]:
+            raise Usage("standard input (-) is linted alone, and cannot be repaired")
+        paths = [values["stdin_filename"] or "wrangler.jsonc"]
+    settings = find_settings(paths)
+    plan = make_plan(
+        settings,
+        env=values["env"],
+        plan=values["plan"],
+        known_queues=_known_queues(values["known_queues"]),
+        select=values["select"],
+        ignore=values["ignore"] or (),
+        follow_redirect=values["follow_redirect"],
+        snapshot=read_snapshot(values["facts"]),
+    )
+    if "-" in values["paths"]:
+        results: list[FileResult] = [_judge_stdin(paths[0], plan)]
+        problems: list[str] = []
+    else:
+        results, problems = _judge_files(paths, values, plan, settings)
+    if values["fix"] or values["unsafe_fixes"] or values["diff"]:
+        report = _repair(results, problems, plan, values)
+    else:
+        report = finish(results, plan, problems)
+    if values["baseline"] or values["write_baseline"]:
+        from cfq_lint import baseline
+
+        if values["write_baseline"]:
+            _write(values["write_baseline"], baseline.as_text(report, values["write_baseline"]))
+        report = baseline.accept(report, values["write_baseline"] or values["baseline"])
+    threshold = Severity(values["fail_on"] or (settings[1].fail_on if settings else "warning"))
+    _show(report, values, threshold)
+    if report.problems or report.crashed:
+        return FAILED
+    return FOUND if any(finding.severity.rank >= threshold.rank for finding in report.findings) else CLEAN
+
+
+def _judge_stdin(name: str, plan: Plan) -> FileResult:
+    document = from_bytes(name.replace(os.sep, "/"), sys.stdin.buffer.read())
+    return judge(document, plan.rules, plan.facts, plan.environment)
+
+
+def _judge_files(
+    paths: list[str], values: dict[str, Any], plan: Plan, settings: tuple[str, Settings] | None
+) -> tuple[list[FileResult], list[str]]:
+    files, problems = find_files(paths, values["exclude"] or (), settings)
+    if not files and not problems:
+        print(f"cfq-lint: no wrangler files in {', '.join(paths)}", file=sys.stderr)
+    results, unread = judge_files(files, plan, os.cpu_count() or 1)
+    return results, [*problems, *unread]
+
+
+def _known_queues(file: str | None) -> list[str] | None:
+    """The names in a file: one a line, or a JSON list of names or of queues as the API and wrangler list them."""
+    if file is None:
+        return None
+    try:
+        with open(file, encoding="utf-8-sig") as opened:
+            text = opened.read()
+    except (OSError, UnicodeDecodeError) as error:
+        raise Usage(f"{file}: cannot be read: {getattr(error, 'strerror', None) or 'not UTF-8'}") from error
+    if not text.lstrip().startswith("["):
+        return [line.strip() for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
+    import json
+
+    try:
+        listed = json.loads(text)
+    except ValueError as error:
+        raise Usage(f"{file}: not a JSON list: {error}") from error
+    given = [entry.get("queue_name") if isinstance(entry, dict) else entry for entry in listed]
+    names = [name for name in given if isinstance(name, str)]
+    if len(names) < len(given):
+        raise Usage(f"{file}: a list of names, or of objects with `queue_name`, is needed")
+    return names
+
+
+def _repair(results: list[FileResult], problems: list[str], plan: Plan, values: dict[str, Any]) -> Report:
+    from cfq_lint.record import replace
+    from cfq_lint.repair import repair, write
+
+    report, changes = repair(results, plan, problems, unsafe=values["unsafe_fixes"])
+    if values["diff"]:
+        from cfq_lint.cli.diff import unified
+
+        for change in changes:
+            sys.stdout.write(unified(change, colour=use_colour(sys.stdout)))
+        return finish(results, plan, problems)
+    refused = [said for change in changes if (said := write(change)) is not None]
+    done = [change for change in changes if not any(said.startswith(f"{change.path}: ") for said in refused)]
+    if done:
+        count = sum(change.fixed for change in done)
+        print(f"cfq-lint: fixed {count} in {len(done)} file{'' if len(done) == 1 else 's'}", file=sys.stderr)
+    return replace(report, problems=(*report.problems, *refused))
+
+
+def _show(report: Report, values: dict[str, Any], threshold: Severity) -> None:
+    for problem in report.problems:
+        print(f"cfq-lint: {problem}", file=sys.stderr)
+    if values["diff"] and not values["output"]:
+        return
+    text = _rendered(report, values, threshold)
+    if values["output"]:
+        _write(values["output"], text)
+        return
+    # What cannot be written in the terminal's encoding is escaped rather than lost with a traceback.
+    sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    sys.stdout.write(text)
+    sys.stdout.flush()
+
+
+def _rendered(report: Report, values: dict[str, Any], threshold: Severity) -> str:
+    from cfq_lint.outputs import COLOURED, renderer
+
+    name = values["format"]
+    if values["statistics"] and name in COLOURED:
+        return _statistics(report)
+    render = renderer(name)
+    if name in COLOURED:
+        colour = not values["output"] and use_colour(sys.stdout)
+        return render(report, colour=colour, width=_width())
+    if name == "sarif":
+        return render(report, root=os.getcwd())
+    return render(report, fail_on=threshold) if name == "junit" else render(report)
+
+
+def _statistics(report: Report) -> str:
+    counts: dict[tuple[str, str, str], int] = {}
+    for finding in report.findings:
+        key = (finding.code, finding.severity.value, finding.name)
+        counts[key] = counts.get(key, 0) + 1
+    rows = sorted(counts.items(), key=lambda row: (-row[1], row[0]))
+    lines = [f"{count:>6}  {code}  {severity:<7}  {name}" for (code, severity, name), count in rows]
+    from cfq_lint.outputs._colour import Paint
+    from cfq_lint.outputs.text import summed_up
+
+    return "\n".join([*lines, summed_up(report, Paint(colour=False))]) + "\n"
+
+
+def use_colour(stream: Any) -> bool:
+    """Whether to colour what goes to a stream: a terminal, unless NO_COLOR is set; always with FORCE_COLOR."""
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR"):
+        return True
+    return bool(stream.isatty()) and os.environ.get("TERM") != "dumb"
+
+
+def _width() -> int:
+    try:
+        return int(os.environ.get("COLUMNS") or os.get_terminal_size().columns)
+    except (OSError, ValueError):
+        return 120
+
+
+def _write(path: str, text: str) -> None:
+    """Write a report whole or not at all."""
+    import tempfile
+
+    folder = os.path.dirname(os.path.abspath(path))
+    try:
+        handle, draft = tempfile.mkstemp(dir=folder, prefix=".cfq-lint-")
+        with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
+            file.write(text)
+        os.chmod(draft, 0o644)
+        os.replace(draft, path)
+    except OSError as error:
+        raise Usage(f"{path}: cannot be written: {error.strerror or error}") from error

@@ -1,0 +1,99 @@
+"""The options of `cfq-lint check`, in one table, and the reader of command lines that needs nothing but it."""
+
+from __future__ import annotations
+
+from cfq_lint.outputs import FORMATS
+from cfq_lint.record import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+FLAG = "flag"
+VALUE = "value"
+LIST = "list"
+
+
+@record
+class Option:
+    """One option: `kind` is "flag", "value" or "list" (repeated, or with commas where `commas`); no `choices` is anything."""
+
+    name: str
+    kind: str
+    help: str
+    metavar: str = ""
+    choices: tuple[str, ...] = ()
+    default: str | None = None
+    commas: bool = False
+
+    @property
+    def key(self) -> str:
+        """The name as an identifier."""
+        return self.name.replace("-", "_")
+
+
+CHECK: tuple[Option, ...] = (
+    Option("format", VALUE, "How to show findings.", "FORMAT", FORMATS, "text"),
+    Option("output", VALUE, "Write the report to a file instead of the terminal.", "FILE"),
+    Option("env", VALUE, "Look at one environment only, as it is deployed.", "NAME"),
+    Option("plan", VALUE, "The account's Workers plan.", "PLAN", ("free", "paid")),
+    Option("select", LIST, "Run these rules only: names, codes, beginnings of codes, or all.", "RULES", commas=True),
+    Option("ignore", LIST, "Leave these rules out.", "RULES", commas=True),
+    Option("exclude", LIST, "Pass over files that match a glob, as in .gitignore.", "GLOB"),
+    Option(
+        "fail-on",
+        VALUE,
+        "Least severity that makes the exit code 1.  [default: warning]",
+        "SEVERITY",
+        ("error", "warning", "info"),
+    ),
+    Option("fix", FLAG, "Repair what can be repaired without changing what the file means."),
+    Option("unsafe-fixes", FLAG, "Repair also where the meaning changes; look at the result. Includes --fix."),
+    Option("diff", FLAG, "Show what --fix (or --unsafe-fixes) would change, and write nothing."),
+    Option("known-queues", VALUE, "A file with the names of all queues of the account: one a line, or a JSON list.", "FILE"),
+    Option("facts", VALUE, "A snapshot of the account: plan, and queues with what is known of them (schema: facts).", "FILE"),
+    Option("baseline", VALUE, "Accept the findings that this file lists.", "FILE"),
+    Option("write-baseline", VALUE, "Write a file that lists all findings of this run, for --baseline.", "FILE"),
+    Option("follow-redirect", FLAG, "Lint the file that .wrangler/deploy/config.json redirects to as well."),
+    Option("stdin-filename", VALUE, "The name of what is read from standard input (path -).", "FILE"),
+    Option("statistics", FLAG, "Count the findings of each rule instead of showing them."),
+)
+_BY_NAME = {option.name: option for option in CHECK}
+
+
+def parse(arguments: list[str]) -> dict[str, Any] | None:
+    """The values of a command line after `check`, with `paths`; None where it takes more than this table to answer it."""
+    values: dict[str, Any] = {option.key: option.default for option in CHECK}
+    values |= {option.key: False for option in CHECK if option.kind == FLAG}
+    paths: list[str] = []
+    waiting = iter(arguments)
+    for argument in waiting:
+        if argument == "--":
+            paths += waiting
+        elif argument == "-" or not argument.startswith("-"):
+            paths.append(argument)
+        else:
+            name, equals, value = argument[2:].partition("=")
+            option = _BY_NAME.get(name) if argument.startswith("--") else None
+            if option is None or (option.kind == FLAG and equals):
+                return None
+            if option.kind == FLAG:
+                values[option.key] = True
+                continue
+            given = value if equals else next(waiting, None)
+            if given is None or (option.choices and given not in option.choices):
+                return None
+            values[option.key] = [*(values[option.key] or []), given] if option.kind == LIST else given
+    return complete(values, paths)
+
+
+def complete(values: dict[str, Any], paths: list[str]) -> dict[str, Any]:
+    """What both ways of reading a command line do at the end: split lists at commas, look at the current folder by default."""
+    for option in CHECK:
+        if option.kind == LIST:
+            given = values[option.key]
+            if given and option.commas:
+                given = [part.strip() for each in given for part in each.split(",") if part.strip()]
+            values[option.key] = given or None
+    values["paths"] = paths or ["."]
+    return values

@@ -1,0 +1,40 @@
+"""Compatibility flags that change what queues do, and where a Worker sets them.
+
+https://developers.cloudflare.com/workers/configuration/compatibility-flags/
+"""
+
+from __future__ import annotations
+
+from cfq_lint.syntax.node import STRING
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cfq_lint.syntax import Node
+    from cfq_lint.wrangler import Environment, Field, Worker
+
+JSON_MESSAGES = "queues_json_messages"
+NO_WAIT = "queue_consumer_no_wait_for_wait_until"
+PYTHON = "python_workers"
+OPPOSITES = {
+    JSON_MESSAGES: "no_queues_json_messages",
+    "queue_expose_error_codes": "no_queue_expose_error_codes",
+    NO_WAIT: "queue_consumer_wait_for_wait_until",
+}
+
+
+def flag_nodes(environment: Environment) -> dict[str, Node]:
+    """The flags of an environment, inherited ones included, each with its place in the list."""
+    field = environment.inherited("compatibility_flags")
+    return {item.value: item for item in (field.items if field is not None else ()) if item.kind == STRING}
+
+
+def flag_lists(worker: Worker) -> Iterator[tuple[Environment, Field]]:
+    """Every list of flags of a file that an environment of the run uses, once, with the first such environment."""
+    seen = set()
+    for environment in worker.environments:
+        field = environment.inherited("compatibility_flags")
+        if field is not None and field.node.start not in seen:
+            seen.add(field.node.start)
+            yield environment, field

@@ -1,0 +1,27 @@
+"""Names that differ by one slip of the hand: what `dlq-name-near-miss` and `queue-name-near-miss` go by."""
+
+from __future__ import annotations
+
+from cfq_lint.keys import slips
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+LENGTH_MIN = 4
+"""Shorter names, such as `q` and `d`, are near each other by nature."""
+
+
+def near(name: str, others: Iterable[str]) -> str | None:
+    """The first of `others` that is one letter away from `name`; None where there is none."""
+    for other in others:
+        if abs(len(other) - len(name)) > 1 or min(len(name), len(other)) < LENGTH_MIN:
+            continue
+        if slips(name, other) == 1 and _digits(name) == _digits(other):
+            return other
+    return None
+
+
+def _digits(name: str) -> list[str]:
+    """The digits of a name in any order: where they differ, the names are numbered, not misspelt."""
+    return sorted(character for character in name if character.isdigit())

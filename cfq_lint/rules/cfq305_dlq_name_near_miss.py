@@ -1,0 +1,80 @@
+"""A dead-letter queue's name is one slip away from that of a queue in the run.
+
+## What it does
+Reports a `dead_letter_queue` that nobody in the run consumes or produces to, and whose name differs by one letter (added, lost,
+changed, or two swapped) from a queue that somebody does. A changed digit is taken for a number, not for a slip.
+
+## Why it matters
+Cloudflare creates a missing dead-letter queue without a word. Nothing fails: a stray queue collects the failures while the one
+with a consumer stays empty.
+
+## Bad
+```jsonc
+{
+  "queues": {
+    "consumers": [
+      { "queue": "orders", "dead_letter_queue": "orders-dlq" },
+      { "queue": "order-dlq" }
+    ]
+  }
+}
+```
+
+## Good
+```jsonc
+{
+  "queues": {
+    "consumers": [
+      { "queue": "orders", "dead_letter_queue": "orders-dlq" },
+      { "queue": "orders-dlq" }
+    ]
+  }
+}
+```
+
+## Fix
+Unsafe: writes the name that exists.
+"""
+
+from __future__ import annotations
+
+from cfq_lint import limits
+from cfq_lint.finding import Edit, Finding, Fix, Related, Severity
+from cfq_lint.rule import PROJECT, UNSAFE, Rule
+from cfq_lint.rules._near_misses import near
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cfq_lint.facts import Facts
+    from cfq_lint.topology import Topology
+
+
+def check_project(topology: Topology, facts: Facts) -> Iterator[Finding]:
+    """At most one finding a consumer, at the dead-letter queue's name."""
+    places = {link.queue: link.place for link in topology.producers}
+    places |= {link.queue: link.place for link in topology.consumers}
+    names = sorted({*places, *(facts.known_queues or ()), *facts.queues})
+    for consumer in topology.consumers:
+        name, place = consumer.dead_letter_queue, consumer.dead_letter_place
+        if name is None or place is None or name in names:
+            continue
+        right = near(name, [each for each in names if each != consumer.queue])
+        if right is not None:
+            message = f"nobody knows the dead-letter queue {name!r}, and it would be created; did you mean {right!r}?"
+            related = [Related(places[right], "the queue with the similar name")] if right in places else []
+            fix = Fix(f"write {right!r}", (Edit(place, f'"{right}"'),), safe=False)
+            yield RULE.finding(place, message, environment=consumer.environment, fix=fix, related=related)
+
+
+RULE = Rule(
+    "CFQ305",
+    "dlq-name-near-miss",
+    Severity.WARNING,
+    limits.PAGE_DEAD_LETTERS,
+    limits.READ_LIMITS,
+    fix=UNSAFE,
+    needs=PROJECT,
+    check_project=check_project,
+)

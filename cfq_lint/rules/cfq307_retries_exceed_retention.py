@@ -1,0 +1,70 @@
+"""The retries take longer than a message is kept.
+
+## What it does
+Reports a consumer whose `max_retries` times `retry_delay` is longer than the retention of its queue: 24 hours on the Free plan,
+else what is declared, else the default of four days.
+
+## Why it matters
+The message expires before its last retry. It never reaches the dead-letter queue: it is simply gone.
+
+## Bad
+```jsonc
+{ "queues": { "consumers": [
+  { "queue": "orders", "max_retries": 100, "retry_delay": 3600, "dead_letter_queue": "orders-dlq" }
+] } }
+```
+
+## Good
+```jsonc
+{ "queues": { "consumers": [
+  { "queue": "orders", "max_retries": 20, "retry_delay": 3600, "dead_letter_queue": "orders-dlq" }
+] } }
+```
+"""
+
+from __future__ import annotations
+
+from cfq_lint import limits
+from cfq_lint.finding import Finding, Severity
+from cfq_lint.rule import FACTS, Rule
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cfq_lint.facts import Facts
+    from cfq_lint.wrangler import Worker
+
+
+def check(worker: Worker, facts: Facts) -> Iterator[Finding]:
+    """At most one finding a consumer, at the delay. A single delay as long as the retention is another rule's."""
+    for consumer in worker.consumers():
+        delay = consumer.field("retry_delay")
+        seconds = delay.integer if delay is not None else None
+        retries_field = consumer.field("max_retries")
+        retries = retries_field.integer if retries_field is not None else limits.RETRIES_DEFAULT
+        if delay is None or seconds is None or retries is None or not _is_valid(retries, seconds):
+            continue
+        retention, why = facts.retention_seconds(consumer.queue_name)
+        if seconds < retention < retries * seconds:
+            message = (
+                f"{retries} retries {seconds} s apart take {retries * seconds} s > {retention} s, the retention ({why});"
+                " the message expires first and never reaches the dead-letter queue"
+            )
+            yield RULE.finding(delay.key_place, message, environment=consumer.environment)
+
+
+def _is_valid(retries: int, seconds: int) -> bool:
+    return limits.RETRIES_MIN < retries <= limits.RETRIES_MAX and limits.DELAY_SECONDS_MIN < seconds <= limits.DELAY_SECONDS_MAX
+
+
+RULE = Rule(
+    "CFQ307",
+    "retries-exceed-retention",
+    Severity.WARNING,
+    limits.PAGE_LIMITS,
+    limits.READ_LIMITS,
+    needs=FACTS,
+    limits=("retention_default", "retention_free", "retention_max"),
+    check=check,
+)

@@ -1,0 +1,55 @@
+"""One failure loses the message: no retries and no dead-letter queue.
+
+## What it does
+Reports a consumer with `max_retries` 0 and no `dead_letter_queue`. It is silent for a queue that is itself the dead-letter
+queue of another consumer of the run.
+
+## Why it matters
+The first exception, timeout or deploy in the wrong moment deletes the whole batch for good.
+
+## Bad
+```jsonc
+{ "queues": { "consumers": [{ "queue": "orders", "max_retries": 0 }] } }
+```
+
+## Good
+```jsonc
+{ "queues": { "consumers": [{ "queue": "orders", "max_retries": 0, "dead_letter_queue": "orders-dlq" }] } }
+```
+"""
+
+from __future__ import annotations
+
+from cfq_lint import limits
+from cfq_lint.finding import Finding, Severity
+from cfq_lint.rule import PROJECT, Rule
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cfq_lint.facts import Facts
+    from cfq_lint.topology import Topology
+
+
+def check_project(topology: Topology, _facts: Facts) -> Iterator[Finding]:
+    """At most one finding a consumer, at the number of retries."""
+    for consumer in topology.consumers:
+        if consumer.no_retries_place is None or consumer.means_dead_letters or consumer.queue in topology.dead_letters_into:
+            continue
+        message = (
+            f"max_retries 0 without `dead_letter_queue`: the first failure deletes the messages of {consumer.queue!r} for good"
+        )
+        yield RULE.finding(consumer.no_retries_place, message, environment=consumer.environment)
+
+
+RULE = Rule(
+    "CFQ309",
+    "no-retries-no-dlq",
+    Severity.ERROR,
+    limits.PAGE_DEAD_LETTERS,
+    limits.READ_LIMITS,
+    needs=PROJECT,
+    limits=("max_retries_min", "max_retries_default"),
+    check_project=check_project,
+)

@@ -1,0 +1,62 @@
+"""A queue's retention is not one that the plan allows.
+
+## What it does
+Reports a queue of the run whose declared retention is outside 60 seconds to 14 days, or that has a declared retention at all on
+the Free plan, where it is fixed at 24 hours.
+
+## Why it matters
+Cloudflare refuses the setting and the old retention stays in force: messages are gone sooner than planned.
+
+## Bad
+```jsonc facts={"queues": {"orders": {"message_retention_period": 2592000}}}
+{ "queues": { "producers": [{ "binding": "ORDERS", "queue": "orders" }] } }
+```
+
+## Good
+```jsonc facts={"queues": {"orders": {"message_retention_period": 1209600}}}
+{ "queues": { "producers": [{ "binding": "ORDERS", "queue": "orders" }] } }
+```
+"""
+
+from __future__ import annotations
+
+from cfq_lint import limits
+from cfq_lint.facts import FREE
+from cfq_lint.finding import Finding, Severity
+from cfq_lint.rule import FACTS, Rule
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cfq_lint.facts import Facts
+    from cfq_lint.topology import Topology
+
+
+def check_project(topology: Topology, facts: Facts) -> Iterator[Finding]:
+    """At most one finding a queue, where the run first names it."""
+    for name, queue in facts.queues.items():
+        links = [*topology.consumers_of.get(name, ()), *topology.producers_of.get(name, ())]
+        retention = queue.message_retention_period
+        if not links or retention is None:
+            continue
+        said = f"the retention of {name!r} is {retention} s ({facts.origin})"
+        if facts.plan == FREE:
+            message = f"{said}, but on the Free plan it is fixed at {limits.RETENTION_SECONDS_FREE} s; remove the setting"
+        elif not limits.RETENTION_SECONDS_MIN <= retention <= limits.RETENTION_SECONDS_MAX:
+            message = f"{said}; allowed is {limits.RETENTION_SECONDS_MIN} to {limits.RETENTION_SECONDS_MAX} s (14 days)"
+        else:
+            continue
+        yield RULE.finding(links[0].place, message, environment=links[0].environment)
+
+
+RULE = Rule(
+    "CFQ310",
+    "retention-exceeds-plan",
+    Severity.ERROR,
+    limits.PAGE_LIMITS,
+    limits.READ_LIMITS,
+    needs=FACTS,
+    limits=("retention_min", "retention_max", "retention_free"),
+    check_project=check_project,
+)

@@ -1,0 +1,60 @@
+"""A queue is produced to, and nobody in this run consumes it.
+
+## What it does
+Reports a producer's queue that no consumer in the files of the run consumes. The consumer may live elsewhere, or pull.
+Dead-letter queues are reported by `dlq-no-consumer`.
+
+## Why it matters
+Without a consumer messages wait until their retention ends and are then deleted.
+
+## Bad
+```jsonc
+{ "queues": { "producers": [{ "binding": "ORDERS", "queue": "orders" }] } }
+```
+
+## Good
+```jsonc
+{
+  "queues": {
+    "producers": [{ "binding": "ORDERS", "queue": "orders" }],
+    "consumers": [{ "queue": "orders", "dead_letter_queue": "orders-dlq" }]
+  }
+}
+```
+"""
+
+from __future__ import annotations
+
+from cfq_lint import limits
+from cfq_lint.finding import Finding, Related, Severity
+from cfq_lint.rule import PROJECT, Rule
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cfq_lint.facts import Facts
+    from cfq_lint.topology import Topology
+
+
+def check_project(topology: Topology, facts: Facts) -> Iterator[Finding]:
+    """At most one finding a queue, at its first producer; points at the others."""
+    for name, (first, *others) in topology.producers_of.items():
+        if name in topology.consumers_of or name in topology.dead_letters_into or facts.has_consumer(name):
+            continue
+        seconds, why = facts.retention_seconds(name)
+        message = f"nobody in this run consumes {name!r}; what is not consumed is deleted after {seconds} s ({why})"
+        related = [Related(other.place, "also sends to it") for other in others]
+        yield RULE.finding(first.place, message, environment=first.environment, related=related)
+
+
+RULE = Rule(
+    "CFQ404",
+    "queue-without-consumer",
+    Severity.INFO,
+    limits.PAGE_HOW,
+    limits.READ_DOSSIER,
+    needs=PROJECT,
+    limits=("retention_default", "retention_free"),
+    check_project=check_project,
+)

@@ -1,0 +1,85 @@
+"""A Python Worker lacks the flag that makes it one.
+
+## What it does
+Reports a file with queues whose `main` is a `.py` file and whose compatibility flags lack `python_workers`.
+
+## Why it matters
+The deploy fails: without the flag the file is not taken for a Python Worker.
+
+## Bad
+```jsonc
+{
+  "main": "src/entry.py",
+  "compatibility_date": "2026-01-15",
+  "queues": { "consumers": [{ "queue": "orders", "dead_letter_queue": "orders-dlq" }] }
+}
+```
+
+## Good
+```jsonc
+{
+  "main": "src/entry.py",
+  "compatibility_date": "2026-01-15",
+  "compatibility_flags": ["python_workers"],
+  "queues": { "consumers": [{ "queue": "orders", "dead_letter_queue": "orders-dlq" }] }
+}
+```
+
+## Fix
+Safe: adds the flag.
+"""
+
+from __future__ import annotations
+
+from cfq_lint import limits
+from cfq_lint.edits import add_after
+from cfq_lint.finding import Edit, Finding, Fix, Severity
+from cfq_lint.rule import SAFE, Rule
+from cfq_lint.rules._flags import PYTHON, flag_nodes
+from cfq_lint.syntax.node import ARRAY
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cfq_lint.facts import Facts
+    from cfq_lint.wrangler import Environment, Field, Worker
+
+
+def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:
+    """At most one finding a `main`, at the path."""
+    seen = set()
+    for environment in worker.environments:
+        main = environment.inherited("main")
+        if main is None or not (main.text or "").endswith(".py") or not environment.entries or main.node.start in seen:
+            continue
+        if PYTHON not in flag_nodes(environment):
+            seen.add(main.node.start)
+            message = f"{main.shown} is a Python Worker, which needs the compatibility flag {PYTHON!r}"
+            yield RULE.finding(main.place, message, environment=environment.name, fix=_add(worker, environment, main))
+
+
+def _add(worker: Worker, environment: Environment, main: Field) -> Fix | None:
+    title = f"add the flag {PYTHON}"
+    field = environment.inherited("compatibility_flags")
+    if field is not None:
+        if field.kind != ARRAY:
+            return None
+        at = field.node.start + 1
+        separator = ", " if field.items else ""
+        return Fix(title, (Edit(worker.document.place(at, at), f'"{PYTHON}"{separator}'),), safe=True)
+    root = worker.document.tree.root
+    if root is None or main.node is not worker.fields["main"].node:
+        return None
+    return Fix(title, (add_after(root, main, "compatibility_flags", f'["{PYTHON}"]'),), safe=True)
+
+
+RULE = Rule(
+    "CFQ804",
+    "python-workers-flag-missing",
+    Severity.ERROR,
+    limits.PAGE_PYTHON,
+    limits.READ_DOSSIER,
+    fix=SAFE,
+    check=check,
+)

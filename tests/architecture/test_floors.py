@@ -1,0 +1,242 @@
+"""The floors of the house: a module imports what stands below it, and sideways only where the table here says so."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+FLOORS = {
+    "cfq_lint": {
+        0: ("record", "limits", "text", "finding"),
+        1: ("keys", "syntax"),
+        2: ("document", "discovery"),
+        3: ("wrangler", "facts", "edits", "topology", "signs", "rule", "entry"),
+        4: ("rules",),
+        5: ("settings", "snapshot", "ignores", "baseline", "engine", "fixer"),
+        6: ("outputs", "pages", "schemas", "run", "repair", "cloudflare"),
+        7: ("cli",),
+    },
+    "emulator": {
+        0: ("core.model", "core.commands", "core.events", "core.refusals"),
+        1: ("core.decide", "core.apply", "core.limits"),
+        2: ("core.machine",),
+        3: ("clock", "ids", "journal", "batch"),
+        4: ("broker", "loop", "faults"),
+        5: ("workers", "bindings"),
+        6: ("emulator",),
+        7: ("python_workers", "http", "pytest_plugin"),
+        8: ("cli", "toolkit"),
+    },
+}
+SIDEWAYS = {
+    # values are made of values
+    ("cfq_lint", "finding", "record"),
+    ("cfq_lint", "finding", "text"),
+    ("cfq_lint", "limits", "record"),
+    ("cfq_lint", "text", "record"),
+    # discovery reads documents
+    ("cfq_lint", "discovery", "document"),
+    # all of these speak of the view
+    ("cfq_lint", "edits", "wrangler"),
+    ("cfq_lint", "rule", "facts"),
+    ("cfq_lint", "rule", "topology"),
+    ("cfq_lint", "rule", "wrangler"),
+    ("cfq_lint", "signs", "wrangler"),
+    ("cfq_lint", "topology", "wrangler"),
+    ("cfq_lint", "topology", "edits"),
+    # the engine applies ignores, a baseline takes findings from its report
+    ("cfq_lint", "baseline", "engine"),
+    ("cfq_lint", "engine", "ignores"),
+    # a wrong snapshot is said as wrong settings are
+    ("cfq_lint", "snapshot", "settings"),
+    # limits.json is a page; a repair judges as a run does
+    ("cfq_lint", "schemas", "pages"),
+    ("cfq_lint", "repair", "run"),
+}
+"""Who may import whom on one floor."""
+FACES = {"cfq_lint": {"__init__", "__main__"}, "emulator": {"__init__", "__main__"}}
+"""Modules that stand above all floors: the package's face and its entry."""
+EMULATOR_MAY_USE = {"record", "limits", "wrangler", "lint_paths"}
+
+
+def modules(package):
+    """Every module of a package: its dotted path within the package, and its tree."""
+    for file in sorted((ROOT / package).rglob("*.py")):
+        parts = file.relative_to(ROOT / package).with_suffix("").parts
+        parts = parts[:-1] if parts[-1] == "__init__" and len(parts) > 1 else parts
+        yield ".".join(parts), file, ast.parse(file.read_text(encoding="utf-8"))
+
+
+def imports(tree, package, module, file):
+    """Every absolute dotted name that a module imports, those inside functions and for type checkers included."""
+    inside = [package, *module.split(".")]
+    here = inside if file.name == "__init__.py" and module != "__init__" else inside[:-1]
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield alias.name
+        elif isinstance(node, ast.ImportFrom):
+            base = here[: len(here) - node.level + 1] if node.level else []
+            for alias in node.names:
+                yield ".".join([*base, *(node.module.split(".") if node.module else []), alias.name])
+
+
+def room(package, dotted):
+    """The entry of FLOORS that a dotted path within a package belongs to, the longest first; None where there is none."""
+    known = {name for names in FLOORS[package].values() for name in names}
+    parts = dotted.split(".")
+    return next((".".join(parts[:n]) for n in range(len(parts), 0, -1) if ".".join(parts[:n]) in known), None)
+
+
+def floor(package, name):
+    return next(number for number, names in FLOORS[package].items() if name in names)
+
+
+def rises(package):
+    """Every import between two rooms of a package."""
+    for module, file, tree in modules(package):
+        own = room(package, module)
+        if own is None:
+            continue
+        for name in imports(tree, package, module, file):
+            if name.split(".")[0] == package:
+                other = room(package, name.partition(".")[2] or "__init__")
+                if other is not None and other != own:
+                    yield module, own, other
+
+
+@pytest.mark.parametrize("package", FLOORS)
+def test_every_module_has_a_floor(package):
+    homeless = [
+        module
+        for module, file, _ in modules(package)
+        if module not in FACES[package] and room(package, module) is None and file.read_text(encoding="utf-8").count("import ")
+    ]
+    assert not homeless, f"place them in FLOORS: {homeless}"
+
+
+@pytest.mark.parametrize("package", FLOORS)
+def test_no_module_imports_from_a_floor_above(package):
+    up = [(module, other) for module, own, other in rises(package) if floor(package, other) > floor(package, own)]
+    assert not up
+
+
+@pytest.mark.parametrize("package", FLOORS)
+def test_a_module_imports_sideways_only_where_it_says_so(package):
+    sideways = {
+        (package, own, other) for _, own, other in rises(package) if floor(package, other) == floor(package, own)
+    }
+    assert not sideways - SIDEWAYS
+    unused = {row for row in SIDEWAYS if row[0] == package} - sideways
+    assert not unused, "a permission that nobody uses any more"
+
+
+def test_sideways_imports_have_no_circle():
+    edges = {}
+    for package, own, other in SIDEWAYS:
+        edges.setdefault((package, own), set()).add((package, other))
+    for start, direct in edges.items():
+        seen, waiting = set(), [*direct]
+        while waiting:
+            at = waiting.pop()
+            assert at != start, f"{start[1]} imports itself in a circle"
+            if at not in seen:
+                seen.add(at)
+                waiting += edges.get(at, ())
+
+
+def test_the_face_is_imported_by_nobody_but_the_command_line():
+    """`from cfq_lint import x` where x is no module of its own would load names through the face."""
+    rooms = {name.split(".")[0] for names in FLOORS["cfq_lint"].values() for name in names}
+    for module, file, tree in modules("cfq_lint"):
+        for name in imports(tree, "cfq_lint", module, file):
+            parts = name.split(".")
+            if parts[0] == "cfq_lint" and len(parts) > 1 and parts[1] not in rooms:
+                assert parts[1] == "__version__", f"{module} imports {name}"
+
+
+def test_the_linter_never_imports_the_emulator():
+    for module, file, tree in modules("cfq_lint"):
+        assert all(name.split(".")[0] != "emulator" for name in imports(tree, "cfq_lint", module, file)), module
+
+
+def test_the_emulator_takes_only_limits_and_the_view_and_lint_paths_from_the_linter():
+    for module, file, tree in modules("emulator"):
+        for name in imports(tree, "emulator", module, file):
+            if name.split(".")[0] == "cfq_lint":
+                assert name.split(".")[1] in EMULATOR_MAY_USE, f"{module} imports {name}"
+
+
+def test_the_core_of_the_emulator_knows_no_clock_chance_file_socket_or_thread():
+    forbidden = {
+        "asyncio", "concurrent", "io", "multiprocessing", "os", "pathlib", "queue", "random", "sched", "secrets", "select", "signal",
+        "socket", "subprocess", "tempfile", "threading", "time", "uuid",
+    }  # fmt: skip
+    for module, file, tree in modules("emulator"):
+        if module.startswith("core"):
+            used = {name.split(".")[0] for name in imports(tree, "emulator", module, file)}
+            assert not used & forbidden, module
+
+
+def test_the_toolkit_imports_nothing_of_ours():
+    for module, file, tree in modules("emulator"):
+        if module.startswith("toolkit"):
+            for name in imports(tree, "emulator", module, file):
+                assert name.split(".")[0] != "cfq_lint", module
+                assert name.split(".")[0] != "emulator" or name.startswith("emulator.toolkit"), f"{module} imports {name}"
+
+
+def test_floor_zero_stands_on_the_standard_library_alone():
+    import sys
+
+    for module, file, tree in modules("cfq_lint"):
+        own = room("cfq_lint", module)
+        if own is not None and floor("cfq_lint", own) == 0:
+            for name in imports(tree, "cfq_lint", module, file):
+                top = name.split(".")[0]
+                assert top == "cfq_lint" or top in sys.stdlib_module_names, f"{module} imports {name}"
+
+
+def _dotted(node):
+    if isinstance(node, ast.Attribute):
+        return f"{_dotted(node.value)}.{node.attr}"
+    return node.id if isinstance(node, ast.Name) else "?"
+
+
+SPOKEN = {"sys.stdout", "sys.stderr", "sys.stdin", "sys.exit", "os.environ", "os.getenv", "os._exit"}
+
+
+@pytest.mark.parametrize("package", FLOORS)
+def test_only_the_command_line_prints_exits_and_reads_the_environment(package):
+    for module, _, tree in modules(package):
+        if module.split(".")[0] in {"cli", "__main__"}:
+            continue
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+                assert node.func.id not in {"print", "input", "exit", "quit", "breakpoint"}, f"{module}:{node.lineno}"
+            if isinstance(node, ast.Attribute):
+                assert _dotted(node) not in SPOKEN, f"{module}:{node.lineno} {_dotted(node)}"
+            if isinstance(node, ast.Raise) and node.exc is not None:
+                assert "SystemExit" not in ast.unparse(node.exc), f"{module}:{node.lineno}"
+
+
+HEAVY = {"pydantic": {"settings", "snapshot"}, "json5": {"syntax.json5_tokens"}, "typer": {"cli"}, "httpx": {"cloudflare"}}
+
+
+@pytest.mark.parametrize(("library", "home"), HEAVY.items(), ids=HEAVY)
+def test_a_heavy_library_has_one_home(library, home):
+    for module, file, tree in modules("cfq_lint"):
+        if any(name.split(".")[0] == library for name in imports(tree, "cfq_lint", module, file)):
+            assert room("cfq_lint", module) in home or module in home, f"{module} imports {library}"
+
+
+def test_no_rule_takes_a_value_apart_itself():
+    """The view answers; a rule that writes `isinstance` or asks a plain dict knows too much of the tree."""
+    for module, _, tree in modules("cfq_lint"):
+        if module.startswith("rules."):
+            for node in ast.walk(tree):
+                assert not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "isinstance"), module
