@@ -21,7 +21,7 @@ def __getattr__(name: str) -> object:
     """Load a public name when it is first asked for: every pytest run loads this package, few use it."""
     if name not in _ROOMS:
         raise AttributeError(f"module 'emulator' has no attribute {name!r}")
-    from importlib import import_module  # noqa: PLC0415 - as above
+    from importlib import import_module
 
     value = getattr(import_module(f"emulator.{_ROOMS[name]}"), name)
     globals()[name] = value

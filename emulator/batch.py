@@ -7,20 +7,23 @@ snake_case twins are the same: `ackAll` and `ack_all`, `retry(delaySeconds=5)`, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from emulator.bodies import DECODERS
 from emulator.clock import moment
 from emulator.core import refusals
 from emulator.core.commands import Settle
 from emulator.core.decide.produce import check_delay
-from emulator.core.limits import Limits
-from emulator.core.model import Flight
-from emulator.core.model import Message as Stored
-from emulator.metrics import Metrics
 from emulator.options import delay_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from datetime import datetime
+
+    from emulator.core.limits import Limits
+    from emulator.core.model import Flight
+    from emulator.core.model import Message as Stored
+    from emulator.metrics import Metrics
 
 _UNDECIDED, _ACKED, _RETRIED = range(3)
 _UNREAD = object()

@@ -7,14 +7,17 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from http import HTTPStatus
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from emulator.bodies import UNDEFINED
 from emulator.core.refusals import Refused
-from emulator.metrics import Metrics
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+
+    from emulator.metrics import Metrics
 
 
 class Resolved:

@@ -6,10 +6,12 @@ https://developers.cloudflare.com/queues/configuration/javascript-apis/ (content
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from emulator import clone, json_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 DECODERS: dict[str, Callable[[bytes], Any]] = {
     "json": json_text.decode,

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from threading import RLock
+from typing import TYPE_CHECKING
 
-from emulator.clock import Clock
 from emulator.core import machine
 from emulator.core.apply import apply
 from emulator.core.commands import Attach, Command, Deliver, Send, Settle, StopClock
-from emulator.core.events import Event
-from emulator.core.limits import Limits
-from emulator.core.model import State
 from emulator.journal import Journal, restore
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from emulator.clock import Clock
+    from emulator.core.events import Event
+    from emulator.core.limits import Limits
+    from emulator.core.model import State
 
 _PATIENT = frozenset({Send, Deliver, Settle})
 """Commands after which nothing can expire or lapse at once, so that the agenda can wait until somebody asks for it."""

@@ -10,11 +10,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from datetime import datetime, timedelta
 from os import PathLike
-from typing import Any, Self, overload
+from typing import TYPE_CHECKING, Any, Self, overload
 
 from emulator import history
 from emulator.bindings import Binding, Environment
@@ -27,7 +25,6 @@ from emulator.core.events import Delivered, Event
 from emulator.core.limits import Limits, limits_of
 from emulator.core.model import Consumer, QueueState
 from emulator.faults import CALM, WINDOW_BATCHES, Dice, Faults
-from emulator.history import Delivery, Fate, Trace
 from emulator.ids import Ids
 from emulator.journal import Journal, JournalError
 from emulator.journal.memory import MemoryJournal
@@ -35,6 +32,12 @@ from emulator.journal.sqlite import SQLiteJournal
 from emulator.queue import Queue
 from emulator.report import Report
 from emulator.workers import Runner, handler_call
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from datetime import datetime, timedelta
+
+    from emulator.history import Delivery, Fate, Trace
 
 START = "2026-01-01T00:00:00Z"
 """When a new emulator's clock starts."""
@@ -104,7 +107,7 @@ class Emulator:
         Consumers wait for their handlers: `attach`. The other options are Emulator's. Raises Refused (ConfigRefused, with
         `findings`) for a file with lint errors or without that environment.
         """
-        from emulator.wrangler import load  # noqa: PLC0415 - the linter takes longer to load than the emulator
+        from emulator.wrangler import load
 
         config = load(path, env, plan)
         flags = config.flags | frozenset(options.pop("flags", ()))

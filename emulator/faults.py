@@ -5,10 +5,12 @@ https://developers.cloudflare.com/queues/reference/delivery-guarantees/: at leas
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from emulator.core.model import Message
 from emulator.ids import stream
+
+if TYPE_CHECKING:
+    from emulator.core.model import Message
 
 
 class WorkerCrashed(BaseException):

@@ -6,13 +6,16 @@ Nothing in here is kept while the emulator runs; a table is a plain text for peo
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from datetime import datetime
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from emulator import bodies
 from emulator.clock import moment
 from emulator.core import events as happened
-from emulator.core.events import Event
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from emulator.core.events import Event
 
 
 class Delivery(NamedTuple):

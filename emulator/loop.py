@@ -11,10 +11,12 @@ import contextlib
 import heapq
 import selectors
 import threading
-from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from emulator.clock import SECOND_US, real_seconds
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
 
 REAL_WAIT_SECONDS = 30.0
 """How long, in real time, a thread or a socket may keep the virtual clock from moving."""

@@ -7,11 +7,13 @@ Cloudflare calls its counts approximate; these are exact.
 
 from __future__ import annotations
 
-from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from emulator.clock import moment
 from emulator.core.model import FLYING, GONE, QueueState
+
+if TYPE_CHECKING:
+    from datetime import datetime
 
 
 class Metrics:

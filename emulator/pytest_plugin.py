@@ -9,13 +9,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 if TYPE_CHECKING:
+    from collections.abc import Generator
+
     from emulator import Emulator
 
 _LINES_MAX = 200
@@ -49,7 +50,7 @@ def cf_queues(request: pytest.FixtureRequest) -> Generator[Emulator]:
 
 
 def _make(request: pytest.FixtureRequest) -> Emulator:
-    from emulator import Emulator  # noqa: PLC0415 - a run without the fixture does not load the emulator
+    from emulator import Emulator
 
     options: dict[str, Any] = {}
     for mark in reversed(list(request.node.iter_markers("cf_queues"))):  # the mark closest to the test has the last word

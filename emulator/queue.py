@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from datetime import datetime
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from emulator import bodies
 from emulator.bindings import SendReply
 from emulator.bodies import UNDEFINED
-from emulator.broker import Broker
 from emulator.clock import moment
 from emulator.core import commands, refusals
 from emulator.core.decide.consume import waiting
@@ -17,10 +15,15 @@ from emulator.core.decide.manage import find
 from emulator.core.events import LeasesExtended, LeasesSettled, Pulled
 from emulator.core.model import READY, QueueConfig, QueueState
 from emulator.core.model import Message as Stored
-from emulator.faults import Dice
-from emulator.ids import Ids
 from emulator.metrics import Metrics
 from emulator.options import delay_seconds as whole_seconds
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from emulator.broker import Broker
+    from emulator.faults import Dice
+    from emulator.ids import Ids
 
 _PLACES = ("ready", "delayed", "delivered", "leased")
 

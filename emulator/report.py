@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cfq_lint import limits as cloudflare
-from emulator.broker import Broker
 from emulator.core import events as happened
 from emulator.history import table
-from emulator.workers import Failure, Runner
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from emulator.broker import Broker
+    from emulator.workers import Failure, Runner
 
 
 class QueueCounts(NamedTuple):

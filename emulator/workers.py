@@ -13,17 +13,19 @@ import contextvars
 import heapq
 import inspect
 from collections.abc import Awaitable, Callable, Coroutine
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cfq_lint import limits as cloudflare
 from emulator.batch import MessageBatch
-from emulator.broker import Broker
 from emulator.clock import SECOND_US, moment
-from emulator.core.commands import Settle
-from emulator.core.events import Delivered
 from emulator.faults import Dice, WorkerCrashed
 from emulator.loop import Spinning, VirtualLoop
 from emulator.metrics import Metrics
+
+if TYPE_CHECKING:
+    from emulator.broker import Broker
+    from emulator.core.commands import Settle
+    from emulator.core.events import Delivered
 
 WALL_US = cloudflare.CONSUMER_WALL_SECONDS * SECOND_US
 NO_WAIT_FLAG = "queue_consumer_no_wait_for_wait_until"

@@ -5,14 +5,16 @@ Longer than a module should be, because everything that writes stands in one pla
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Iterable
 from heapq import heapify, heappop, heappush
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from emulator.core import events as happened
 from emulator.core.limits import SECOND_US
 from emulator.core.model import DELAYED, FLYING, GONE, LEASED, READY, Flight, Message, QueueConfig, QueueState, State, Track
+
+if TYPE_CHECKING:
+    from collections import deque
+    from collections.abc import Callable, Iterable
 
 _CLUTTER = 1_000
 """How many messages that are gone may lie in a line before they are cleared."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from emulator.core.model import Consumer
+if TYPE_CHECKING:
+    from emulator.core.model import Consumer
 
 
 class CreateQueue(NamedTuple):

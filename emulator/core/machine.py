@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from heapq import heappop, heappush
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from emulator.core import commands
 from emulator.core.apply import apply
-from emulator.core.commands import Command
 from emulator.core.decide import consume, deadlines, manage, produce, pull
 from emulator.core.events import Event
 from emulator.core.limits import STRICT, Limits
-from emulator.core.model import State
+
+if TYPE_CHECKING:
+    from emulator.core.commands import Command
+    from emulator.core.model import State
 
 EXPIRE, LAPSE = 0, 1
 

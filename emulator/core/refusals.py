@@ -17,8 +17,10 @@ answer carries no code.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 class Refused(Exception):  # noqa: N818 - the contract's name: what was asked was refused, and nothing has changed

@@ -5,12 +5,15 @@ An append names the sequence number that it expects, so that a second writer of 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from emulator.core.apply import apply
-from emulator.core.events import Event
 from emulator.core.model import State
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from emulator.core.events import Event
 
 
 class JournalError(Exception):

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
-from emulator.core.events import Event
-from emulator.core.model import State
 from emulator.journal import StaleWriter
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from emulator.core.events import Event
+    from emulator.core.model import State
 
 
 class MemoryJournal:

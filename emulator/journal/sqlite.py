@@ -9,17 +9,20 @@ from __future__ import annotations
 import contextlib
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 from zlib import crc32
 
 from emulator.core.events import Event, from_json, to_json
-from emulator.core.model import State
 from emulator.journal import JournalCorrupt, JournalNewer, StaleWriter
 from emulator.journal.snapshot import dump, load
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from emulator.core.model import State
 
 try:
     import orjson

@@ -6,16 +6,20 @@ of precedence: retried, else acknowledged, else ackAll, else retryAll, else as t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from heapq import heappop, heappush
 from itertools import islice
+from typing import TYPE_CHECKING
 
 from cfq_lint import limits as cloudflare
-from emulator.core.commands import Deliver, Settle
 from emulator.core.decide.manage import dead_letter_queue
 from emulator.core.events import Delivered, Event, Settled
 from emulator.core.limits import SECOND_US
 from emulator.core.model import FLYING, GONE, Consumer, Flight, Message, QueueState, State
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from emulator.core.commands import Deliver, Settle
 
 
 def waiting(queue: QueueState, now_us: int, count: int) -> list[Message]:

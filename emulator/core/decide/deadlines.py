@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from emulator.core.decide.consume import Verdicts, lifetime_us
 from emulator.core.decide.manage import dead_letter_queue
 from emulator.core.events import Event, Expired, LeasesLapsed
 from emulator.core.model import DEFAULT_CONSUMER, DELAYED, LEASED, Message, QueueState, State, Track
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 def expiry_us(queue: QueueState) -> int | None:

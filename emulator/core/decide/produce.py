@@ -5,11 +5,15 @@ https://developers.cloudflare.com/queues/configuration/javascript-apis/ and .../
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from emulator.core import refusals
-from emulator.core.commands import Send
 from emulator.core.events import Sent
 from emulator.core.limits import SECOND_US, Limits
-from emulator.core.model import QueueState, State
+
+if TYPE_CHECKING:
+    from emulator.core.commands import Send
+    from emulator.core.model import QueueState, State
 
 
 def send(state: State, now_us: int, command: Send, limits: Limits) -> tuple[Sent, ...]:

@@ -5,7 +5,7 @@ https://developers.cloudflare.com/queues/configuration/pull-consumers/. A lease 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from cfq_lint import limits as cloudflare
 from emulator.core import commands, refusals
@@ -15,6 +15,9 @@ from emulator.core.decide.produce import check_delay
 from emulator.core.events import Event, LeasesExtended, LeasesSettled, Pulled
 from emulator.core.limits import Limits, within
 from emulator.core.model import DEFAULT_CONSUMER, LEASED, Message, QueueState, State
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 MILLISECOND_US = 1_000
 GONE_TEXT = "the message is no longer in the queue"
