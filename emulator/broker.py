@@ -81,7 +81,9 @@ class Broker:
     def close(self) -> None:
         """Remember the time and the state, and let go of the journal."""
         with self._lock:
-            self.execute(StopClock())
-            if self.sequence:
-                self.journal.keep_snapshot(self.state)
-            self.journal.close()
+            try:
+                self.execute(StopClock())
+                if self.sequence:
+                    self.journal.keep_snapshot(self.state)
+            finally:
+                self.journal.close()

@@ -100,6 +100,8 @@ class Queue:
         `content_type` is json, text, bytes or v8; a delay of 0 beats the queue's default. Raises TypeError for a body that does
         not fit, Refused: 10104, 10203, 10204, 10250, 10251.
         """
+        if body is UNDEFINED:
+            raise TypeError("Message body cannot be undefined")
         kind = self.default_content_type if content_type is None else bodies.content_type_of(content_type)
         delay = None if delay_seconds is None else whole_seconds(delay_seconds)
         return self._store((bodies.encode(body, kind),), (kind,), (delay,), None, many=False)

@@ -68,9 +68,8 @@ def handler_call(handler: Any) -> Call:
     """
     if inspect.isclass(handler):
         return _class_call(handler)
-    method = getattr(handler, "queue", None)
-    if method is not None and callable(method):
-        return _taking(method)
+    if inspect.getattr_static(handler, "queue", None) is not None:  # static: a mock has every attribute that is asked for
+        return _taking(handler.queue)
     if callable(handler):
         return _taking(handler)
     message = f"a consumer is a function, a class with queue(), or an object with queue(), not {type(handler).__name__}"

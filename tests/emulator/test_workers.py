@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from unittest.mock import AsyncMock, Mock
 
 import pytest
 
@@ -77,6 +78,12 @@ def test_objects_that_can_be_called_or_have_queue(emu):
     seen: list = []
     assert deliver(emu, Callable(seen)).outcome == "ok"
     assert seen == [("jobs", True)]
+
+
+@pytest.mark.parametrize("mock", [Mock(), AsyncMock()])
+def test_a_mock_is_called_itself(emu, mock):
+    assert deliver(emu, mock).outcome == "ok"
+    assert mock.call_args.args[0].queue == "jobs"
 
 
 @pytest.mark.parametrize("handler", [5, None, "handler", object()])
