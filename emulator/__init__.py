@@ -1,1 +1,28 @@
-"""Cloudflare Queues on a clock that a test can move."""
+"""Cloudflare Queues on a clock that a test can move. The names in `__all__` are public; everything else may change."""
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from emulator.core.limits import Limits
+    from emulator.core.refusals import Refused
+    from emulator.emulator import Emulator
+    from emulator.faults import Faults
+    from emulator.history import Delivery, Fate
+    from emulator.queue import Queue
+
+__all__ = ["Delivery", "Emulator", "Fate", "Faults", "Limits", "Queue", "Refused"]
+
+_ROOMS = {
+    "Delivery": "history", "Emulator": "emulator", "Fate": "history", "Faults": "faults", "Limits": "core.limits",
+    "Queue": "queue", "Refused": "core.refusals",
+}  # fmt: skip
+
+
+def __getattr__(name: str) -> object:
+    """Load a public name when it is first asked for: every pytest run loads this package, few use it."""
+    if name not in _ROOMS:
+        raise AttributeError(f"module 'emulator' has no attribute {name!r}")
+    from importlib import import_module
+
+    value = getattr(import_module(f"emulator.{_ROOMS[name]}"), name)
+    globals()[name] = value
+    return value

@@ -1,0 +1,1 @@
+"""The core: commands in, events out. It knows no clock, chance, file, socket or thread; time and chance arrive as data."""

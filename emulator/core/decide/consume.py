@@ -1,0 +1,198 @@
+"""Push consumers: a batch leaves, a batch ends, and how many batches may be out at once.
+
+What became of each message follows https://developers.cloudflare.com/queues/configuration/batching-retries/ and workerd's rules
+of precedence: retried, else acknowledged, else ackAll, else retryAll, else as the handler ended.
+"""
+
+from __future__ import annotations
+
+from heapq import heappop, heappush
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from cfq_lint import limits as cloudflare
+from emulator.core.decide.manage import dead_letter_queue
+from emulator.core.events import Delivered, Event, Settled
+from emulator.core.limits import SECOND_US
+from emulator.core.model import FLYING, GONE, Consumer, Flight, Message, QueueState, State
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from emulator.core.commands import Deliver, Settle
+
+
+def waiting(queue: QueueState, now_us: int, count: int) -> list[Message]:
+    """The first `count` messages that are ready now, in order of (moment ready, entry number)."""
+    if not queue.ready_gone and len(queue.ready) >= count:
+        return list(islice(queue.ready, count))
+    found: list[Message] = []
+    for message in queue.ready:
+        if len(found) == count:
+            return found
+        if message.place != GONE:
+            found.append(message)
+    if queue.delayed and queue.delayed[0][0] <= now_us:
+        for message in delayed_until(queue.delayed, now_us):
+            if len(found) == count:
+                break
+            found.append(message)
+    return found
+
+
+def delayed_until(heap: list[tuple[int, int, Message]], until_us: int) -> Iterator[Message]:
+    """Living delayed messages up to a moment, in order, without disturbing the heap: walk down from its top."""
+    edge = [(heap[0][0], heap[0][1], 0)] if heap else []
+    while edge and edge[0][0] <= until_us:
+        index = heappop(edge)[2]
+        if heap[index][2].place != GONE:
+            yield heap[index][2]
+        for child in (2 * index + 1, 2 * index + 2):
+            if child < len(heap):
+                heappush(edge, (heap[child][0], heap[child][1], child))
+
+
+def ready_count(queue: QueueState) -> int:
+    """How many messages stand in line."""
+    return len(queue.ready) - queue.ready_gone
+
+
+def slots(queue: QueueState, consumer: Consumer) -> int:
+    """How many batches of the queue may be out at once: `max_concurrency`, else what the autoscaler found."""
+    return consumer.max_concurrency or queue.slots
+
+
+def departure_us(queue: QueueState, now_us: int) -> int | None:
+    """When the next batch leaves if nothing else happens; None when none will."""
+    consumer = queue.consumer
+    if consumer is None or not queue.attached or consumer.type != "worker" or queue.config.delivery_paused:
+        return None
+    if len(queue.flights) >= slots(queue, consumer):
+        return None
+    standing = ready_count(queue)
+    if standing >= consumer.max_batch_size:
+        return now_us
+    if standing:
+        oldest_us = queue.ready[0].ready_us
+    elif queue.delayed:
+        oldest_us = queue.delayed[0][0]
+    else:
+        return None
+    deadline_us = oldest_us + round(consumer.max_batch_timeout * SECOND_US)
+    if deadline_us > now_us and queue.delayed and deadline_us > oldest_us:
+        missing = consumer.max_batch_size - standing
+        for message in delayed_until(queue.delayed, deadline_us):
+            missing -= 1
+            if missing == 0:
+                return max(now_us, message.ready_us)
+    return max(now_us, deadline_us)
+
+
+def deliver(state: State, now_us: int, command: Deliver) -> tuple[Delivered, ...]:
+    """Let a batch leave, whose moment has come. Nothing happens when nothing can leave."""
+    queue = state.queues[command.queue]
+    consumer = queue.consumer
+    if consumer is None or not queue.attached or len(queue.flights) >= slots(queue, consumer):
+        return ()
+    if command.ids:
+        messages: Iterable[Message] = [queue.messages[id] for id in command.ids]
+    else:
+        messages = waiting(queue, now_us, consumer.max_batch_size)
+    ids = tuple([message.id for message in messages])
+    if not ids:
+        return ()
+    attempts = tuple([message.attempts + 1 for message in messages])
+    return (Delivered(now_us, command.queue, state.batches + 1, ids, attempts),)
+
+
+def settle(state: State, now_us: int, command: Settle) -> tuple[Event, ...]:
+    """What becomes of each message of a batch that has ended. Nothing, when the batch is not out (any more)."""
+    queue = state.queues.get(command.queue)
+    flight = queue.flights.get(command.batch) if queue is not None else None
+    if queue is None or flight is None:
+        return ()
+    messages = [message for message in flight.messages if message.place == FLYING]
+    everything = command.ack_all or (command.outcome == "ok" and not command.retry_all)
+    if everything and not command.retries and not command.lost and len(messages) == len(flight.ids):
+        acked = flight.ids
+        scale = _scale(queue, flight, now_us, command.outcome == "ok", 0)
+        return (Settled(now_us, queue.config.name, command.batch, command.outcome, command.error, acked,
+                        warnings=command.warnings, scale=scale),)  # fmt: skip
+    retries = dict(command.retries)
+    acks = [m for m in messages if m.id not in retries and (everything or m.id in command.acks)]
+    acked_ids = {message.id for message in acks}
+    judged = Verdicts(queue, flight.consumer, now_us)
+    for message in messages:
+        if message.id not in acked_ids:
+            delay = retries.get(message.id)
+            judged.fail(message, command.retry_all_delay_seconds if delay is None else delay)
+    lost = {m.id for m in acks if m.id in command.lost and m.attempts <= flight.consumer.max_retries}
+    created, target = dead_letter_queue(state, now_us, queue, flight.consumer, judged.dead)
+    return (*created, Settled(
+        now_us, queue.config.name, command.batch, command.outcome, command.error,
+        tuple([message.id for message in acks if message.id not in lost]),
+        tuple(judged.retried), tuple(judged.ready_us), tuple(judged.dead), target, tuple(judged.dropped), tuple(judged.expired),
+        tuple([message.id for message in acks if message.id in lost]), command.warnings,
+        _scale(queue, flight, now_us, command.outcome == "ok", len(judged.retried)),
+    ))  # fmt: skip
+
+
+class Verdicts:
+    """Collects what becomes of messages whose attempt failed."""
+
+    __slots__ = ("consumer", "dead", "dropped", "expired", "now_us", "queue", "ready_us", "retried")
+
+    def __init__(self, queue: QueueState, consumer: Consumer, now_us: int) -> None:
+        self.queue, self.consumer, self.now_us = queue, consumer, now_us
+        self.retried: list[str] = []
+        self.ready_us: list[int] = []
+        self.dead: list[str] = []
+        self.dropped: list[str] = []
+        self.expired: list[str] = []
+
+    def fail(self, message: Message, delay_seconds: int | None) -> None:
+        """Expired if its time is over; else dead-lettered or dropped after the last attempt; else back after the delay."""
+        if message.arrived_us + lifetime_us(self.queue, message.dead) <= self.now_us:
+            self.expired.append(message.id)
+        elif message.attempts > self.consumer.max_retries:
+            (self.dropped if self.consumer.dead_letter_queue is None else self.dead).append(message.id)
+        else:
+            delay = self.consumer.retry_delay if delay_seconds is None else delay_seconds
+            self.retried.append(message.id)
+            self.ready_us.append(self.now_us + delay * SECOND_US)
+
+
+def lifetime_us(queue: QueueState, dead: bool) -> int:
+    """How long a message lives in a queue: its retention, and as a dead letter without a consumer no more than 4 days."""
+    seconds = queue.config.message_retention_period
+    if dead and queue.consumer is None:
+        seconds = min(seconds, cloudflare.DEAD_LETTER_UNCONSUMED_SECONDS)
+    return seconds * SECOND_US
+
+
+def _scale(queue: QueueState, flight: Flight, now_us: int, succeeded: bool, returned: int) -> tuple[int, int, int] | None:
+    """The autoscaler, asked when a batch has ended: one slot more or less, from 1 to 250.
+
+    Cloudflare publishes what it looks at, not the formula. Ours: the failure rate moves a quarter of the way to 0 or 1000
+    permille with each batch. Above 500 the slots are halved. Else one more when at least a batch waits and either the backlog
+    has grown since the last batch ended or ten batches wait for every slot; one less when less than a batch waits. Only an
+    exception counts as a failure, no retry().
+    """
+    if flight.consumer.max_concurrency is not None:
+        return None
+    rate = (queue.failure_permille * 3 + (0 if succeeded else 1000)) // 4
+    backlog = ready_count(queue) + returned
+    if queue.delayed and queue.delayed[0][0] <= now_us:
+        backlog += sum(1 for _ in delayed_until(queue.delayed, now_us))
+    count = queue.slots
+    if rate > _FAILING_PERMILLE:
+        count = max(1, count // 2)
+    elif backlog < flight.consumer.max_batch_size:
+        count = max(1, count - 1)
+    elif backlog > (queue.backlog_seen or 0) or backlog >= _BATCHES_PER_SLOT * count * flight.consumer.max_batch_size:
+        count = min(cloudflare.CONCURRENCY_MAX, count + 1)
+    return count, backlog, rate
+
+
+_FAILING_PERMILLE = 500
+_BATCHES_PER_SLOT = 10

@@ -1,0 +1,87 @@
+"""What time brings about: messages expire, leases lapse. When is each due, and what happens then."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from emulator.core.decide.consume import Verdicts, lifetime_us
+from emulator.core.decide.manage import dead_letter_queue
+from emulator.core.events import Event, Expired, LeasesLapsed
+from emulator.core.model import DEFAULT_CONSUMER, DELAYED, LEASED, Message, QueueState, State, Track
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+def expiry_us(queue: QueueState) -> int | None:
+    """When the next waiting message expires; None when none waits."""
+    moments = [
+        first.arrived_us + lifetime_us(queue, first.dead)
+        for track in (queue.track, queue.dead_track)
+        if (first := _first(track)) is not None
+    ]
+    return min(moments) if moments else None
+
+
+def _first(track: Track) -> Message | None:
+    """The waiting message that arrived first. `apply` keeps the fronts clear of what is in flight or gone."""
+    if not track.returned:
+        return track.line[0] if track.line else None
+    returned = track.returned[0][2]
+    return track.line[0] if track.line and track.line[0].arrived_us < returned.arrived_us else returned
+
+
+def lapse_us(queue: QueueState) -> int | None:
+    """When the next lease lapses; None when none is out."""
+    return queue.leases[0][0] if queue.leases else None
+
+
+def expire(state: State, now_us: int, name: str) -> tuple[Expired, ...]:
+    """All waiting messages of a queue that have reached its retention, in order of arrival."""
+    queue = state.queues[name]
+    gone: list[Message] = []
+    for track in (queue.track, queue.dead_track):
+        arrived_us = now_us - lifetime_us(queue, track is queue.dead_track)
+        found = [*_arrived_in_line(track, arrived_us), *_arrived_returned(track, arrived_us)]
+        gone += [message for message in found if message.place <= DELAYED]
+    gone.sort(key=lambda message: (message.arrived_us, message.entry))
+    return (Expired(now_us, name, tuple([message.id for message in gone])),) if gone else ()
+
+
+def _arrived_in_line(track: Track, until_us: int) -> Iterator[Message]:
+    for message in track.line:
+        if message.arrived_us > until_us:
+            return
+        yield message
+
+
+def _arrived_returned(track: Track, until_us: int) -> Iterator[Message]:
+    """Walk the heap from its top, only where it is old enough."""
+    heap, stack = track.returned, [0]
+    while stack:
+        index = stack.pop()
+        if index < len(heap) and heap[index][0] <= until_us:
+            yield heap[index][2]
+            stack += [2 * index + 1, 2 * index + 2]
+
+
+def lapse(state: State, now_us: int, name: str) -> tuple[Event, ...]:
+    """All leases of a queue that have run out: a failed attempt, and the message returns at once if it may."""
+    queue = state.queues[name]
+    consumer = queue.consumer or DEFAULT_CONSUMER
+    judged, heap, stack, due = Verdicts(queue, consumer, now_us), queue.leases, [0], []
+    while stack:
+        index = stack.pop()
+        if index < len(heap) and heap[index][0] <= now_us:
+            due.append(heap[index])
+            stack += [2 * index + 1, 2 * index + 2]
+    for _until_us, _entry, lease, message in sorted(due, key=lambda entry: entry[:2]):
+        if message.place == LEASED and message.lease == lease:
+            judged.fail(message, 0)
+    if not (judged.retried or judged.dead or judged.dropped or judged.expired):
+        return ()
+    created, target = dead_letter_queue(state, now_us, queue, consumer, judged.dead)
+    return (*created, LeasesLapsed(
+        now_us, name, tuple(judged.retried), tuple(judged.ready_us), tuple(judged.dead), target, tuple(judged.dropped),
+        tuple(judged.expired),
+    ))  # fmt: skip

@@ -1,0 +1,224 @@
+"""What has happened, a batch at a time. Events are the truth: folded they give the state, and what is shown is read from them.
+
+Every event has `at_us` (microseconds since 1970) first and, but for the last two, the queue second. `to_json` and `from_json`
+are inverses; bodies that are UTF-8 stand as text.
+"""
+
+from __future__ import annotations
+
+from base64 import b64decode, b64encode
+from typing import Any, NamedTuple
+
+from emulator.core.model import Consumer
+
+
+class QueueCreated(NamedTuple):
+    """A queue came into being. Seconds."""
+
+    at_us: int
+    queue: str
+    delivery_delay: int
+    message_retention_period: int
+    jurisdiction: str | None
+
+
+class QueueChanged(NamedTuple):
+    """A queue's settings are these now."""
+
+    at_us: int
+    queue: str
+    delivery_delay: int
+    message_retention_period: int
+    delivery_paused: bool
+
+
+class QueueDeleted(NamedTuple):
+    """A queue is gone, and the messages in it with it."""
+
+    at_us: int
+    queue: str
+    ids: tuple[str, ...]
+
+
+class ConsumerSet(NamedTuple):
+    """A queue has this consumer; `attached` tells whether its handler is there."""
+
+    at_us: int
+    queue: str
+    consumer: Consumer
+    attached: bool
+
+
+class ConsumerRemoved(NamedTuple):
+    """A queue has no consumer any more."""
+
+    at_us: int
+    queue: str
+
+
+class HandlerAttached(NamedTuple):
+    """The handler of a push consumer came or went."""
+
+    at_us: int
+    queue: str
+    attached: bool
+
+
+class Sent(NamedTuple):
+    """Messages were stored, each ready at its moment."""
+
+    at_us: int
+    queue: str
+    ids: tuple[str, ...]
+    bodies: tuple[bytes, ...]
+    content_types: tuple[str, ...]
+    ready_us: tuple[int, ...]
+
+
+class Delivered(NamedTuple):
+    """A batch left for the push consumer. `attempts` count from 1."""
+
+    at_us: int
+    queue: str
+    batch: int
+    ids: tuple[str, ...]
+    attempts: tuple[int, ...]
+
+
+class Settled(NamedTuple):
+    """A batch ended, and what became of each message. `retried` are ready at `ready_us`; `dead` went to `target`.
+
+    `repeated` were acknowledged, but will come again: the acknowledgement got lost (chaos). `scale` is what the autoscaler
+    made of it: slots, backlog seen, failure rate in permille.
+    """
+
+    at_us: int
+    queue: str
+    batch: int
+    outcome: str
+    error: str | None
+    acked: tuple[str, ...]
+    retried: tuple[str, ...] = ()
+    ready_us: tuple[int, ...] = ()
+    dead: tuple[str, ...] = ()
+    target: str | None = None
+    dropped: tuple[str, ...] = ()
+    expired: tuple[str, ...] = ()
+    repeated: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    scale: tuple[int, int, int] | None = None
+
+
+class Pulled(NamedTuple):
+    """Messages were leased until a moment."""
+
+    at_us: int
+    queue: str
+    ids: tuple[str, ...]
+    attempts: tuple[int, ...]
+    leases: tuple[str, ...]
+    until_us: int
+
+
+class LeasesSettled(NamedTuple):
+    """A pull consumer acknowledged and retried; `warnings` pair lease ids with what was wrong with them."""
+
+    at_us: int
+    queue: str
+    acked: tuple[str, ...]
+    retried: tuple[str, ...] = ()
+    ready_us: tuple[int, ...] = ()
+    dead: tuple[str, ...] = ()
+    target: str | None = None
+    dropped: tuple[str, ...] = ()
+    expired: tuple[str, ...] = ()
+    warnings: tuple[tuple[str, str], ...] = ()
+
+
+class LeasesLapsed(NamedTuple):
+    """Leases ran out: a failed attempt for each message."""
+
+    at_us: int
+    queue: str
+    retried: tuple[str, ...] = ()
+    ready_us: tuple[int, ...] = ()
+    dead: tuple[str, ...] = ()
+    target: str | None = None
+    dropped: tuple[str, ...] = ()
+    expired: tuple[str, ...] = ()
+
+
+class LeasesExtended(NamedTuple):
+    """Leases were prolonged under new ids."""
+
+    at_us: int
+    queue: str
+    ids: tuple[str, ...]
+    leases: tuple[str, ...]
+    until_us: int
+
+
+class Expired(NamedTuple):
+    """Waiting messages reached the retention of their queue."""
+
+    at_us: int
+    queue: str
+    ids: tuple[str, ...]
+
+
+class Purged(NamedTuple):
+    """Messages were purged."""
+
+    at_us: int
+    queue: str
+    ids: tuple[str, ...]
+
+
+class ClockStopped(NamedTuple):
+    """The emulator closed at this moment."""
+
+    at_us: int
+
+
+Event = (
+    QueueCreated | QueueChanged | QueueDeleted | ConsumerSet | ConsumerRemoved | HandlerAttached | Sent | Delivered | Settled
+    | Pulled | LeasesSettled | LeasesLapsed | LeasesExtended | Expired | Purged | ClockStopped
+)  # fmt: skip
+
+KINDS: dict[str, type[Any]] = {kind.__name__: kind for kind in Event.__args__}
+"""Every kind of event by its name."""
+
+
+def to_json(event: Event) -> list[Any]:
+    """An event as plain JSON: its kind, then its fields."""
+    row: list[Any] = [type(event).__name__, *event]
+    if type(event) is Sent:
+        row[4] = [_body_to_json(body) for body in event.bodies]
+    return row
+
+
+def from_json(row: list[Any]) -> Event:
+    """An event from `to_json`. Raises KeyError, TypeError or ValueError for what no event looks like."""
+    kind = KINDS[row[0]]
+    fields = [_frozen(value) for value in row[1:]]
+    if kind is Sent:
+        fields[3] = tuple(_body_from_json(body) for body in row[4])
+    elif kind is ConsumerSet:
+        fields[2] = Consumer(*row[3])
+    event: Event = kind(*fields)
+    return event
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(_frozen(entry) for entry in value) if type(value) is list else value
+
+
+def _body_to_json(body: bytes) -> str | list[str]:
+    try:
+        return body.decode()
+    except UnicodeDecodeError:
+        return [b64encode(body).decode()]
+
+
+def _body_from_json(body: str | list[str]) -> bytes:
+    return body.encode() if type(body) is str else b64decode(body[0])

@@ -1,0 +1,177 @@
+"""The machine: `step(state, now, command)` runs what is due and then the command; `next_wake(state)` tells when to come back.
+
+At one moment: expiries, then lapsed leases, queue by queue in order of name; then batches, likewise. Each runs at its own
+moment, so that one jump of ten days equals ten jumps of one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from heapq import heappop, heappush
+from typing import TYPE_CHECKING, Any
+
+from emulator.core import commands
+from emulator.core.apply import apply
+from emulator.core.decide import consume, deadlines, manage, produce, pull
+from emulator.core.events import Event
+from emulator.core.limits import STRICT, Limits
+
+if TYPE_CHECKING:
+    from emulator.core.commands import Command
+    from emulator.core.model import State
+
+EXPIRE, LAPSE = 0, 1
+
+Record = Callable[[tuple[Event, ...]], None]
+
+
+def decide(state: State, now_us: int, command: Command, limits: Limits = STRICT) -> tuple[Event, ...]:
+    """What a command brings about now. Raises Refused, and changes nothing either way."""
+    checked = _CHECKED.get(type(command))
+    if checked is not None:
+        return checked(state, now_us, command, limits)
+    return _UNCHECKED[type(command)](state, now_us, command)
+
+
+def refresh(state: State) -> None:
+    """Bring the agenda up to date with the queues that have been written to."""
+    while state.dirty:
+        name = state.dirty.pop()
+        queue = state.queues.get(name)
+        if queue is None:
+            continue
+        for kind, wake_us in ((EXPIRE, deadlines.expiry_us(queue)), (LAPSE, deadlines.lapse_us(queue))):
+            known_us = queue.wake_expiry_us if kind == EXPIRE else queue.wake_lapse_us
+            next_us = None if wake_us is None else max(wake_us, state.now_us)  # a retention that was cut may lie in the past
+            if next_us is not None and next_us != known_us:
+                heappush(state.passive, (next_us, kind, name))
+            if kind == EXPIRE:
+                queue.wake_expiry_us = next_us
+            else:
+                queue.wake_lapse_us = next_us
+        wake_us = consume.departure_us(queue, state.now_us)
+        if wake_us is not None and wake_us != queue.wake_departure_us:
+            heappush(state.departures, (wake_us, name))
+        queue.wake_departure_us = wake_us
+
+
+def next_passive(state: State) -> tuple[int, int, str] | None:
+    """The next expiry or lapse: (moment, kind, queue)."""
+    refresh(state)
+    heap = state.passive
+    while heap:
+        moment_us, kind, name = heap[0]
+        queue = state.queues.get(name)
+        if queue is not None and moment_us == (queue.wake_expiry_us if kind == EXPIRE else queue.wake_lapse_us):
+            return heap[0]
+        heappop(heap)
+    return None
+
+
+def next_departure_us(state: State) -> int | None:
+    """When the next batch leaves."""
+    refresh(state)
+    for names in (state.turn, state.next_turn):
+        while names:
+            heappush(state.departures, (_departure_us(state, names[0]) or 0, names[0]))
+            heappop(names)
+    heap = state.departures
+    while heap and _departure_us(state, heap[0][1]) != heap[0][0]:
+        heappop(heap)
+    return heap[0][0] if heap else None
+
+
+def next_to_depart(state: State, now_us: int, after: str) -> str | None:
+    """The queue whose batch leaves next at this moment: in order of name, not before `after`; None ends the round."""
+    refresh(state)
+    heap, turn = state.departures, state.turn
+    while heap and heap[0][0] <= now_us:
+        moment_us, name = heappop(heap)
+        if _departure_us(state, name) == moment_us:
+            heappush(turn if name >= after else state.next_turn, name)
+    while turn:
+        name = heappop(turn)
+        due_us = _departure_us(state, name)
+        if due_us is not None and due_us <= now_us:
+            state.queues[name].wake_departure_us = None  # so that the next refresh enters it anew
+            state.dirty.add(name)
+            return name
+    return None
+
+
+def _departure_us(state: State, name: str) -> int | None:
+    queue = state.queues.get(name)
+    return None if queue is None else queue.wake_departure_us
+
+
+def next_wake(state: State) -> int | None:
+    """The next moment at which something happens by itself, in microseconds; None when nothing will."""
+    passive, departure_us = next_passive(state), next_departure_us(state)
+    if passive is None or departure_us is None:
+        return departure_us if passive is None else passive[0]
+    return min(passive[0], departure_us)
+
+
+def run_passive(state: State, now_us: int, record: Record) -> list[Event]:
+    """Run every expiry and lapse up to now, each at its own moment."""
+    done: list[Event] = []
+    while (due := next_passive(state)) is not None and due[0] <= now_us:
+        moment_us, kind, name = due
+        moment_us = max(moment_us, state.now_us)
+        events = (deadlines.expire if kind == EXPIRE else deadlines.lapse)(state, moment_us, name)
+        assert events, "a wake-up that yields nothing is a bug"
+        write(state, events, record)
+        done += events
+    return done
+
+
+def write(state: State, events: tuple[Event, ...], record: Record) -> None:
+    """Store first, then apply."""
+    record(events)
+    for event in events:
+        apply(state, event)
+
+
+def step(
+    state: State, now_us: int, command: Command | None = None, limits: Limits = STRICT, record: Record = lambda _events: None
+) -> list[Event]:
+    """Run every deadline up to now at its own moment, then the command; what happened. Raises Refused for the command.
+
+    Batches leave as far as there are slots; who runs handlers settles each batch before it asks for the next.
+    """
+    done: list[Event] = []
+    while (moment_us := next_wake(state)) is not None and moment_us <= now_us:
+        moment_us = max(moment_us, state.now_us)
+        done += run_passive(state, moment_us, record)
+        name = ""
+        while (following := next_to_depart(state, moment_us, name)) is not None:
+            name = following
+            delivered = consume.deliver(state, moment_us, commands.Deliver(name))
+            assert delivered, "a wake-up that yields nothing is a bug"
+            write(state, delivered, record)
+            done += delivered
+    if command is not None:
+        events = decide(state, now_us, command, limits)
+        write(state, events, record)
+        done += events
+    return done
+
+
+_CHECKED: dict[type, Callable[[State, int, Any, Limits], tuple[Event, ...]]] = {
+    commands.Send: produce.send,
+    commands.CreateQueue: manage.create_queue,
+    commands.ChangeQueue: manage.change_queue,
+    commands.SetConsumer: manage.set_consumer,
+    commands.Pull: pull.pull,
+    commands.Ack: pull.ack,
+    commands.Extend: pull.extend,
+}
+_UNCHECKED: dict[type, Callable[[State, int, Any], tuple[Event, ...]]] = {
+    commands.Deliver: consume.deliver,
+    commands.Settle: consume.settle,
+    commands.DeleteQueue: manage.delete_queue,
+    commands.RemoveConsumer: manage.remove_consumer,
+    commands.Attach: manage.attach,
+    commands.Purge: manage.purge,
+    commands.StopClock: manage.stop_clock,
+}

@@ -1,0 +1,206 @@
+"""A journal in an SQLite file, in WAL mode: each append is one transaction, so that a killed process leaves whole steps.
+
+With `synchronous="NORMAL"` what was appended survives the process, with "FULL" also the machine. A file that is no journal, is
+damaged, or was written by a newer version is refused before anything is written to it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sqlite3
+from os import PathLike, fspath
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+from zlib import crc32
+
+from emulator.core.events import Event, from_json, to_json
+from emulator.journal import JournalCorrupt, JournalNewer, StaleWriter
+from emulator.journal.snapshot import dump, load
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from emulator.core.model import State
+
+try:
+    import orjson
+except ImportError:
+    orjson = None  # type: ignore[assignment]
+
+FORMAT = 1
+"""The version of the tables; a file of a higher one is refused."""
+_APPLICATION_ID = 0x43465131  # "CFQ1"
+_MAGIC = b"SQLite format 3\x00"
+_HEADER_BYTES, _VERSION_AT, _APPLICATION_AT = 100, 60, 68
+_READ_ROWS = 1_000
+
+_TABLES = """
+CREATE TABLE events (seq INTEGER PRIMARY KEY, data BLOB NOT NULL, checksum INTEGER NOT NULL) STRICT;
+CREATE TABLE snapshots (seq INTEGER PRIMARY KEY, data BLOB NOT NULL, checksum INTEGER NOT NULL) STRICT;
+"""
+
+
+def _to_bytes(value: Any) -> bytes:
+    if orjson is not None:
+        with contextlib.suppress(TypeError):
+            return orjson.dumps(value)
+    return json.dumps(value, ensure_ascii=True, separators=(",", ":")).encode()
+
+
+class SQLiteJournal:
+    """Events and snapshots in one file. Raises JournalCorrupt or JournalNewer for a file that it cannot continue."""
+
+    def __init__(self, path: str | PathLike[str], synchronous: str = "NORMAL") -> None:
+        if synchronous not in {"NORMAL", "FULL", "OFF"}:
+            message = f"synchronous must be NORMAL, FULL or OFF, not {synchronous!r}"
+            raise ValueError(message)
+        self.path = fspath(path)
+        is_new = _check_header(Path(self.path))
+        if not is_new:
+            _check_content(self.path)
+        self._connection: sqlite3.Connection | None = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False)
+        if is_new:
+            self._create()
+        self._db.execute("PRAGMA journal_mode = WAL")
+        self._db.execute(f"PRAGMA synchronous = {synchronous}")
+        (self._length,) = self._db.execute("SELECT coalesce(max(seq), 0) FROM events").fetchone()
+
+    @property
+    def _db(self) -> sqlite3.Connection:
+        if self._connection is None:
+            message = f"the journal {self.path} is closed"
+            raise ValueError(message)
+        return self._connection
+
+    def _create(self) -> None:
+        self._db.executescript(
+            f"BEGIN; PRAGMA application_id = {_APPLICATION_ID}; PRAGMA user_version = {FORMAT}; {_TABLES} COMMIT;"
+        )
+
+    def length(self) -> int:
+        """How many events this writer knows of."""
+        length: int = self._length
+        return length
+
+    def append(self, expected: int, events: Iterable[Event]) -> None:
+        """Keep events in one transaction. Raises StaleWriter when another writer was faster."""
+        rows: list[tuple[int, bytes, int]] = []
+        for event in events:
+            data = _to_bytes(to_json(event))
+            rows.append((expected + len(rows) + 1, data, crc32(data)))
+        db = self._db
+        try:
+            if len(rows) == 1:
+                db.execute("INSERT INTO events VALUES (?, ?, ?)", rows[0])
+            else:
+                db.execute("BEGIN IMMEDIATE")
+                db.executemany("INSERT INTO events VALUES (?, ?, ?)", rows)
+                db.execute("COMMIT")
+        except sqlite3.Error as error:
+            if db.in_transaction:
+                db.execute("ROLLBACK")
+            if isinstance(error, sqlite3.IntegrityError):
+                message = f"another writer has appended to {self.path} after event {expected}"
+                raise StaleWriter(message) from error
+            raise
+        self._length = expected + len(rows)
+
+    def read(self, after: int = 0) -> Iterator[Event]:
+        """The events behind number `after`. Raises JournalCorrupt at one that is damaged."""
+        while True:
+            rows = self._db.execute(
+                "SELECT seq, data, checksum FROM events WHERE seq > ? ORDER BY seq LIMIT ?", (after, _READ_ROWS)
+            ).fetchall()
+            for seq, data, checksum in rows:
+                yield self._event(seq, data, checksum)
+            if len(rows) < _READ_ROWS:
+                return
+            after = rows[-1][0]
+
+    def _event(self, seq: int, data: bytes, checksum: int) -> Event:
+        if crc32(data) != checksum:
+            raise _corrupt(self.path, f"event {seq} is damaged")
+        try:
+            return from_json(json.loads(data) if orjson is None else orjson.loads(data))
+        except (KeyError, TypeError, ValueError) as error:
+            raise _corrupt(self.path, f"event {seq} cannot be read: {error!r}") from error
+
+    def snapshot(self) -> tuple[int, State] | None:
+        """The last snapshot that can be read; without one, everything is replayed."""
+        rows = self._db.execute("SELECT seq, data, checksum FROM snapshots WHERE seq <= ? ORDER BY seq DESC", (self._length,))
+        for seq, data, checksum in rows:
+            if crc32(data) == checksum:
+                return seq, load(json.loads(data))
+        return None
+
+    def keep_snapshot(self, state: State) -> None:
+        """Keep the state after the last event, and drop what was kept before."""
+        data = _to_bytes(dump(state))
+        db = self._db
+        db.execute("BEGIN IMMEDIATE")
+        db.execute("DELETE FROM snapshots")
+        db.execute("INSERT INTO snapshots VALUES (?, ?, ?)", (self._length, data, crc32(data)))
+        db.execute("COMMIT")
+
+    def close(self) -> None:
+        """Let go of the file."""
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.close()
+
+
+def _check_header(path: Path) -> bool:
+    """Whether the file is yet to be made. Reads a hundred bytes and touches nothing; raises JournalCorrupt or JournalNewer."""
+    try:
+        with path.open("rb") as file:
+            header = file.read(_HEADER_BYTES)
+    except FileNotFoundError:
+        return True
+    if not header:
+        return True
+    if len(header) < _HEADER_BYTES or not header.startswith(_MAGIC):
+        raise _corrupt(str(path), "it is no SQLite file")
+    if int.from_bytes(header[_APPLICATION_AT : _APPLICATION_AT + 4], "big") != _APPLICATION_ID:
+        raise _corrupt(str(path), "it is an SQLite file of another program")
+    version = int.from_bytes(header[_VERSION_AT : _VERSION_AT + 4], "big")
+    if version > FORMAT:
+        message = f"{path} was written in format {version}, and this version reads up to {FORMAT}; it was left untouched"
+        raise JournalNewer(message)
+    return False
+
+
+def _check_content(path: str) -> None:
+    """Read everything once, on a connection that cannot write. Raises JournalCorrupt, and leaves no file that was not there."""
+    besides = [Path(path + ending) for ending in ("-wal", "-shm")]
+    alone = not any(each.exists() for each in besides)
+    db = sqlite3.connect(f"file:{quote(path)}?mode=ro", uri=True, isolation_level=None)
+    try:
+        _check_rows(db, path)
+    except (sqlite3.DatabaseError, JournalCorrupt) as error:
+        db.close()
+        if alone:
+            for each in besides:
+                each.unlink(missing_ok=True)
+        if isinstance(error, JournalCorrupt):
+            raise
+        raise _corrupt(path, str(error)) from error
+    db.close()
+
+
+def _check_rows(db: sqlite3.Connection, path: str) -> None:
+    (verdict,) = db.execute("PRAGMA quick_check(1)").fetchone()
+    if verdict != "ok":
+        raise _corrupt(path, verdict)
+    count, last = db.execute("SELECT count(*), coalesce(max(seq), 0) FROM events").fetchone()
+    if count != last:
+        raise _corrupt(path, f"events are missing: {count} of {last} are there")
+    for seq, data, checksum in db.execute("SELECT seq, data, checksum FROM events"):
+        if crc32(data) != checksum:
+            raise _corrupt(path, f"event {seq} is damaged")
+
+
+def _corrupt(path: str, why: str) -> JournalCorrupt:
+    message = f"{path} cannot be used as a journal: {why}; it was left untouched"
+    return JournalCorrupt(message)

@@ -1,0 +1,419 @@
+"""Runs consumers: sync, async on virtual time, Worker classes. What a handler does is an outcome, and the emulator goes on.
+
+An invocation begins when a batch leaves and ends when its handler has returned and (unless the compatibility flag says
+otherwise) every `waitUntil` promise is settled; then the batch is settled. It has 15 minutes:
+https://developers.cloudflare.com/queues/platform/limits/.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import contextvars
+import heapq
+import inspect
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import TYPE_CHECKING, Any
+
+from cfq_lint import limits as cloudflare
+from emulator.batch import MessageBatch
+from emulator.clock import SECOND_US, moment
+from emulator.faults import Dice, WorkerCrashed
+from emulator.loop import Spinning, VirtualLoop
+from emulator.metrics import Metrics
+
+if TYPE_CHECKING:
+    from emulator.broker import Broker
+    from emulator.core.commands import Settle
+    from emulator.core.events import Delivered
+
+WALL_US = cloudflare.CONSUMER_WALL_SECONDS * SECOND_US
+NO_WAIT_FLAG = "queue_consumer_no_wait_for_wait_until"
+NO_HANDLER_TEXT = "Handler does not export a queue() function."
+
+_current: contextvars.ContextVar[Invocation | None] = contextvars.ContextVar("invocation", default=None)
+
+
+class HandlerNeverEnds(RuntimeError):  # noqa: N818 - what is wrong with it
+    """A handler awaits something that no timer, thread or socket will ever bring."""
+
+
+class Context:
+    """The third argument of a handler: `waitUntil(awaitable)` keeps the invocation open until the awaitable is done."""
+
+    __slots__ = ("_wait",)
+
+    def __init__(self, wait: Callable[[Awaitable[Any]], None]) -> None:
+        self._wait = wait
+
+    def wait_until(self, awaitable: Awaitable[Any]) -> None:
+        """Let the batch end only when the awaitable has; if it fails, the batch has failed."""
+        self._wait(awaitable)
+
+    waitUntil = wait_until  # noqa: N815 - JavaScript's name
+
+    def pass_through_on_exception(self) -> None:
+        """Nothing, for a queue."""
+
+    passThroughOnException = pass_through_on_exception  # noqa: N815 - JavaScript's name
+
+
+Call = Callable[[MessageBatch, Any, Context], Any]
+
+
+def handler_call(handler: Any) -> Call:
+    """How to call a handler: a function, a Worker class, or an object with `queue()`, with as many arguments as it takes.
+
+    Raises TypeError for what can be neither called nor made.
+    """
+    if inspect.isclass(handler):
+        return _class_call(handler)
+    if inspect.getattr_static(handler, "queue", None) is not None:  # static: a mock has every attribute that is asked for
+        return _taking(handler.queue)
+    if callable(handler):
+        return _taking(handler)
+    message = f"a consumer is a function, a class with queue(), or an object with queue(), not {type(handler).__name__}"
+    raise TypeError(message)
+
+
+def _taking(function: Callable[..., Any]) -> Call:
+    count = _argument_count(function)
+    if count == 1:
+        return lambda batch, _env, _ctx: function(batch)
+    if count == 2:  # noqa: PLR2004 - batch and env
+        return lambda batch, env, _ctx: function(batch, env)
+    return function
+
+
+def _argument_count(function: Callable[..., Any]) -> int:
+    """How many of (batch, env, ctx) a function takes."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return 1
+    if any(parameter.kind is parameter.VAR_POSITIONAL for parameter in parameters):
+        return 3
+    places = [p for p in parameters if p.kind in {p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD}]
+    if not places:
+        message = f"a handler takes (batch), (batch, env) or (batch, env, ctx), and {function!r} takes nothing"
+        raise TypeError(message)
+    return min(len(places), 3)
+
+
+def _class_call(kind: type) -> Call:
+    """A Worker class: a new instance for every batch, made with (ctx, env) if it takes them, else given `env` and `ctx`."""
+    queue = getattr(kind, "queue", None)
+    if queue is None:
+
+        def missing(_batch: MessageBatch, _env: Any, _ctx: Context) -> Any:
+            raise RuntimeError(NO_HANDLER_TEXT)
+
+        return missing
+    makes = _makes_with_context(kind)
+
+    def call(batch: MessageBatch, env: Any, ctx: Context) -> Any:
+        worker = kind(ctx, env) if makes else kind()
+        if not makes:
+            worker.env, worker.ctx = env, ctx
+        return _taking(worker.queue)(batch, env, ctx)
+
+    return call
+
+
+def _makes_with_context(kind: type) -> bool:
+    if kind.__init__ is object.__init__:  # type: ignore[misc]
+        return False
+    try:
+        inspect.signature(kind).bind(None, None)
+    except TypeError:
+        return False
+    return True
+
+
+class Invocation:
+    """One batch in the hands of its handler."""
+
+    __slots__ = (
+        "batch", "context", "crashed", "error", "event", "finished", "hidden", "open_awaits", "returned", "tasks", "wall_us",
+    )  # fmt: skip
+
+    def __init__(self, event: Delivered, batch: MessageBatch) -> None:
+        self.event, self.batch = event, batch
+        self.wall_us = event.at_us + WALL_US
+        self.error: BaseException | None = None
+        self.returned = self.finished = self.crashed = False
+        self.open_awaits = 0
+        self.tasks: set[asyncio.Task[Any]] = set()
+        self.hidden: list[BaseException] = []
+
+    def fail(self, error: BaseException) -> None:
+        """Remember the first error; it decides the outcome."""
+        if self.error is None:
+            self.error = error
+
+
+class Failure:
+    """A handler's error: when, on which queue and batch, and the exception itself."""
+
+    __slots__ = ("at", "batch", "error", "queue", "raised")
+
+    def __init__(self, at_us: int, queue: str, batch: int, error: BaseException) -> None:
+        self.at, self.queue, self.batch, self.error = moment(at_us), queue, batch, error
+        self.raised = False
+
+    def __repr__(self) -> str:
+        return f"Failure(at={self.at.isoformat()}, queue={self.queue!r}, batch={self.batch}, error={self.error!r})"
+
+
+class Runner:
+    """Gives batches to handlers and settles them when they end."""
+
+    def __init__(self, broker: Broker, dice: Dice, env: Any, flags: frozenset[str]) -> None:
+        self.broker, self.dice, self.env = broker, dice, env
+        self.waits = NO_WAIT_FLAG not in flags
+        self.calls: dict[str, Call] = {}
+        self.failures: list[Failure] = []
+        self.late_warnings: list[str] = []
+        self.running: dict[tuple[str, int], Invocation] = {}
+        self.promises: set[asyncio.Task[None]] = set()
+        self.handling = 0
+        self._loop: VirtualLoop | None = None
+        self._walls: list[tuple[int, int, Invocation]] = []
+        self._slow: list[tuple[int, int, Invocation]] = []
+        self._interrupt: BaseException | None = None
+
+    @property
+    def loop(self) -> VirtualLoop:
+        """The virtual loop, made when the first coroutine needs it."""
+        if self._loop is None:
+            self._loop = VirtualLoop(self.broker.clock.now_us())
+            self._loop.set_task_factory(_enrol)
+            self._loop.set_exception_handler(lambda _loop, _context: None)  # what floats and fails is nobody's outcome
+        return self._loop
+
+    def start(self, event: Delivered) -> None:
+        """Give a batch to its handler. A sync handler has ended when this returns."""
+        queue = self.broker.state.queues[event.queue]
+        flight = queue.flights[event.batch]
+        batch = MessageBatch(event.queue, flight, Metrics(queue, remaining=True), self.broker.limits, self.late_warnings.append)
+        invocation = Invocation(event, batch)
+        if not self.dice.calm:
+            self._prepare_crash(invocation)
+        call = self.calls[event.queue]
+        context = Context(lambda awaitable: self._wait_until(invocation, awaitable))
+        result: Any = None
+        token = _current.set(invocation)
+        self.handling += 1
+        try:
+            result = call(batch, self.env, context)
+        except BaseException as error:  # noqa: BLE001 - whatever a handler raises is its outcome
+            invocation.fail(error)
+        finally:
+            self.handling -= 1
+            _current.reset(token)
+        if result is not None and inspect.isawaitable(result):
+            self._open(invocation)
+            invocation.open_awaits += 1
+            self._spawn(invocation, self._await_handler(invocation, result))
+            self._run_loop()
+        else:
+            invocation.returned = True
+            if not (invocation.open_awaits and self.waits and invocation.error is None):
+                self._end(invocation)
+            if invocation.tasks:
+                self._run_loop()
+        self._reraise()
+
+    def _open(self, invocation: Invocation) -> None:
+        """Keep an invocation that does not end at once."""
+        event = invocation.event
+        if (event.queue, event.batch) not in self.running:
+            self.running[event.queue, event.batch] = invocation
+            heapq.heappush(self._walls, (invocation.wall_us, event.batch, invocation))
+
+    def _spawn(self, invocation: Invocation, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        token = _current.set(invocation)
+        try:
+            return self.loop.create_task(work)
+        finally:
+            _current.reset(token)
+
+    async def _await_handler(self, invocation: Invocation, result: Awaitable[Any]) -> None:
+        try:
+            await result
+        except BaseException as error:
+            if not self._is_running():
+                raise  # the emulator was thrown away with the handler still running: nobody is left to tell
+            invocation.fail(error)
+        invocation.returned = True
+        invocation.open_awaits -= 1
+        self._end_if_done(invocation)
+
+    def _is_running(self) -> bool:
+        return self._loop is not None and self._loop.is_running()
+
+    def _wait_until(self, invocation: Invocation, awaitable: Awaitable[Any]) -> None:
+        if not inspect.isawaitable(awaitable):
+            return
+        self._open(invocation)
+        if self.waits:
+            invocation.open_awaits += 1
+        task = self._spawn(invocation, self._await_promise(invocation, awaitable))
+        if not self.waits:
+            self.promises.add(task)
+            task.add_done_callback(self.promises.discard)
+
+    async def _await_promise(self, invocation: Invocation, awaitable: Awaitable[Any]) -> None:
+        try:
+            await awaitable
+        except BaseException as error:
+            if not self._is_running():
+                raise
+            if self.waits:
+                invocation.fail(error)
+        if self.waits:
+            invocation.open_awaits -= 1
+            self._end_if_done(invocation)
+
+    def _end_if_done(self, invocation: Invocation) -> None:
+        if invocation.returned and not invocation.open_awaits and not invocation.finished:
+            self._end(invocation)
+
+    def _end(self, invocation: Invocation) -> None:
+        """The handler has ended by itself: settle, or hold it up if chaos makes it slow."""
+        if not self.dice.calm:
+            extra_seconds = self.dice.extra_seconds()
+            if extra_seconds:
+                self._open(invocation)
+                until_us = self.broker.clock.now_us() + extra_seconds * SECOND_US
+                heapq.heappush(self._slow, (min(until_us, invocation.wall_us), invocation.event.batch, invocation))
+                invocation.finished = True
+                return
+        self._settle(invocation, "ok" if invocation.error is None else "exception")
+
+    def _settle(self, invocation: Invocation, outcome: str) -> None:
+        """Tell the broker how it ended, and cut off what still floats."""
+        invocation.finished = True
+        event, error = invocation.event, invocation.error
+        self.running.pop((event.queue, event.batch), None)
+        if invocation.crashed and isinstance(error, WorkerCrashed):
+            invocation.batch.forget()
+        text = None if error is None else f"{type(error).__name__}: {error}"
+        lost = self.dice.lost(event.ids) if self.dice.faults.duplicates else frozenset()
+        command: Settle = invocation.batch.settlement(event.batch, outcome, text, lost)
+        self.broker.execute(command)
+        if error is not None:
+            self.failures.append(Failure(self.broker.state.now_us, event.queue, event.batch, error))
+            if isinstance(error, KeyboardInterrupt):
+                self._interrupt = error
+        if self.waits and invocation.tasks:
+            current = asyncio.current_task(self._loop) if self._is_running() else None
+            for task in list(invocation.tasks):
+                if task is not current:
+                    task.cancel()
+
+    @property
+    def busy(self) -> bool:
+        """Whether a handler, or a promise that outlives its batch, has not ended. What floats beyond that does not count."""
+        return bool(self.running or self.promises)
+
+    def next_wake_us(self) -> int | None:
+        """When a handler has something to do next; None when none has."""
+        moments = []
+        if self._loop is not None:
+            timer_us = self._loop.next_timer_us()
+            if timer_us is not None:
+                moments.append(timer_us)
+        for heap in (self._walls, self._slow):
+            while heap and (heap[0][2].event.queue, heap[0][2].event.batch) not in self.running:
+                heapq.heappop(heap)
+            if heap:
+                moments.append(heap[0][0])
+        return min(moments) if moments else None
+
+    def wake(self, now_us: int) -> None:
+        """Run what handlers have to do at this moment; end those whose time is over."""
+        if self._loop is not None:
+            self._run_loop()
+        while self._slow and self._slow[0][0] <= now_us:
+            invocation = heapq.heappop(self._slow)[2]
+            if (invocation.event.queue, invocation.event.batch) in self.running:
+                over = now_us >= invocation.wall_us
+                self._settle(invocation, "exceededWallTime" if over else "ok" if invocation.error is None else "exception")
+        while self._walls and self._walls[0][0] <= now_us:
+            invocation = heapq.heappop(self._walls)[2]
+            if not invocation.finished:
+                seconds = cloudflare.CONSUMER_WALL_SECONDS
+                invocation.fail(TimeoutError(f"the handler did not end within {seconds} seconds"))
+                self._settle(invocation, "exceededWallTime")
+                self._run_loop()
+        self._reraise()
+
+    def _run_loop(self) -> None:
+        """Let handlers go on as far as this moment reaches; fail those that nothing will ever wake."""
+        loop = self.loop
+        now_us = self.broker.clock.now_us()
+        self.handling += 1
+        try:
+            loop.run_ready(now_us)
+        except Spinning as error:
+            for invocation in list(self.running.values()):
+                if not invocation.finished:
+                    invocation.fail(error)
+                    self._settle(invocation, "exceededCpu")
+            loop.close()  # what spins may not even let itself be cancelled
+            self._loop = None
+            return
+        finally:
+            self.handling -= 1
+        stuck = [invocation for invocation in self.running.values() if not invocation.finished]
+        if stuck and loop.next_timer_us() is None and not loop.has_real_work():
+            for invocation in stuck:
+                invocation.fail(HandlerNeverEnds("the handler awaits something that nothing will ever bring"))
+                self._settle(invocation, "exception")
+            self._run_loop()
+
+    def _reraise(self) -> None:
+        """Ctrl-C stops the test, after the batch has been settled."""
+        if self._interrupt is not None:
+            error, self._interrupt = self._interrupt, None
+            raise error
+
+    def _prepare_crash(self, invocation: Invocation) -> None:
+        place = self.dice.crash_at(len(invocation.event.ids))
+        if place is None:
+            return
+        doomed = invocation.event.ids[place]
+
+        def crash(id: str) -> None:
+            if id == doomed:
+                invocation.crashed = True
+                raise WorkerCrashed("chaos ended the handler's process")
+
+        invocation.batch._crash = crash  # noqa: SLF001 - chaos reaches into the batch so that handlers cannot see it
+
+    def close(self) -> None:
+        """End every task and the loop."""
+        for invocation in self.running.values():
+            invocation.finished = True  # what the end of the loop does to them is no outcome
+        loop, self._loop = self._loop, None
+        if loop is None or loop.is_closed():
+            return
+        for task in asyncio.all_tasks(loop):
+            task.cancel()
+        for _ in range(10):
+            if not asyncio.all_tasks(loop):
+                break
+            with contextlib.suppress(Spinning):
+                loop.run_ready(loop.now_us)
+        loop.close()
+
+
+def _enrol(loop: Any, work: Any, **options: Any) -> asyncio.Task[Any]:
+    """Make a task, and remember to which invocation it belongs."""
+    task: asyncio.Task[Any] = asyncio.Task(work, loop=loop, **options)
+    invocation = _current.get()
+    if invocation is not None:
+        invocation.tasks.add(task)
+        task.add_done_callback(invocation.tasks.discard)
+    return task

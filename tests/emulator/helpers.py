@@ -1,0 +1,61 @@
+"""What the emulator's tests share: timelines in seconds, fates by queue, handlers that follow a list."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+DAY = 86_400
+
+
+def seconds(emu, moment=None):
+    """Virtual seconds from 2026-01-01, where every emulator starts unless told otherwise, to a moment (now)."""
+    moment = emu.now if moment is None else moment
+    span = (moment - moment.replace(year=2026, month=1, day=1, hour=0, minute=0, second=0, microsecond=0)) / timedelta(seconds=1)
+    return int(span) if span == int(span) else span
+
+
+def timeline(emu, queue=None):
+    """(second, bodies, attempts) of each delivery, of one queue or of all."""
+    return [
+        (seconds(emu, d.at), [body for _, body, _ in d.messages], [attempts for *_, attempts in d.messages])
+        for d in emu.deliveries if queue in (None, d.queue)
+    ]
+
+
+def moments(emu, queue=None):
+    """(second, bodies) of each delivery."""
+    return [(at, bodies) for at, bodies, _ in timeline(emu, queue)]
+
+
+def fates(emu, queue=None):
+    """(body, state) of each message in each queue that it entered."""
+    return [(f.body, f.state) for f in emu.fates if queue in (None, f.queue)]
+
+
+def send(emu, queue, *bodies, **options):
+    """Send bodies with one sendBatch()."""
+    return emu.queue(queue).send_batch([{"body": body} for body in bodies], **options)
+
+
+def following(*acts):
+    """A handler that does one act after the other, one for each invocation, and then nothing."""
+    left = list(acts)
+
+    def handler(batch):
+        if left:
+            left.pop(0)(batch)
+
+    return handler
+
+
+def throw(_batch):
+    """Fail the whole batch."""
+    raise RuntimeError("thrown by the test")
+
+
+def plugin_options():
+    """What tells a pytest of its own about the plugin: nothing where the distribution is installed and names it."""
+    from importlib.metadata import entry_points
+
+    known = any(entry.value == "emulator.pytest_plugin" for entry in entry_points(group="pytest11"))
+    return ["-p", "no:cacheprovider"] if known else ["-p", "emulator.pytest_plugin", "-p", "no:cacheprovider"]

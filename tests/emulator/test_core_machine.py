@@ -1,0 +1,193 @@
+"""Whatever is asked of the core, in any order: it refuses or decides, and its laws hold after every step."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+
+import pytest
+
+from emulator.core import commands, machine
+from emulator.core.decide.consume import departure_us
+from emulator.core.decide.deadlines import expiry_us, lapse_us
+from emulator.core.decide.manage import find
+from emulator.core.limits import STRICT
+from emulator.core.model import DELAYED, FLYING, GONE, LEASED, READY, Consumer, QueueState, State
+from emulator.core.refusals import Refused
+from emulator.ids import Ids
+from emulator.journal import replay
+from emulator.journal.snapshot import dump, load
+
+SECOND = 1_000_000
+NAMES = ("a", "b", "c", "dead")
+
+
+class Play:
+    """A random run over the machine itself, without handlers: batches are settled by later commands."""
+
+    def __init__(self, seed: int, plan: str = "paid") -> None:
+        self.random, self.ids = random.Random(seed), Ids(seed)
+        self.state, self.plan, self.now_us = State(plan), plan, 0
+        self.events: list = []
+        self.leases: dict[str, list[str]] = {}
+
+    def step(self, command=None) -> list:
+        """One step, remembering what happened."""
+        before = len(self.events)
+        with contextlib.suppress(Refused):
+            machine.step(self.state, self.now_us, command, STRICT, self.events.extend)
+        happened = self.events[before:]
+        for event in happened:
+            for lease in getattr(event, "leases", ()):
+                self.leases.setdefault(event.queue, []).append(lease)
+        return happened
+
+    def command(self):
+        """Something to ask for."""
+        r, name = self.random, self.random.choice(NAMES)
+        kind = r.choice(["send"] * 6 + ["settle"] * 6 + ["pull"] * 3 + ["ack"] * 3 + OTHERS)
+        if kind == "send":
+            count = r.randrange(1, 7)
+            delays = tuple(r.choice([None, None, 0, 1, 30, 86_400, 90_000]) for _ in range(count))
+            return commands.Send(name, self.ids.take(count), (b"1",) * count, ("json",) * count, delays, r.choice([None, 0, 5]), True)
+        if kind == "settle":
+            return self.settle()
+        if kind == "pull":
+            return commands.Pull(name, r.randrange(6), self.ids.take(6), r.choice([None, 0, 1_000, 43_200_000, 50_000_000]))
+        if kind == "ack":
+            known = [*self.leases.get(name, []), "unknown.1"]
+            retries = [(lease, r.choice([None, 0, 7, -1])) for lease in r.sample(known, min(2, len(known)))]
+            return commands.Ack(name, tuple(r.sample(known, min(3, len(known)))), tuple(retries))
+        if kind == "extend":
+            known = self.leases.get(name, [])
+            return commands.Extend(name, tuple(r.sample(known, min(3, len(known)))), self.ids.take(3), r.choice([None, 0, 60_000]))
+        if kind == "create":
+            return commands.CreateQueue(name, r.choice([None, 0, 20]), r.choice([None, 60, 4_000, 1_209_600]), r.choice([None, "eu"]))
+        if kind == "change":
+            return commands.ChangeQueue(name, r.choice([None, 0, 9]), r.choice([None, 60, 4_000, 9]), r.choice([None, True, False]))
+        if kind == "consumer":
+            consumer = Consumer(
+                r.choice(["worker", "worker", "http_pull"]), r.choice([1, 2, 5, 101]), r.choice([0, 5, 60]), r.choice([0, 1, 3]),
+                r.choice([None, "dead", "b", name]), r.choice([0, 0, 10]), r.choice([None, 1, 2]),
+            )  # fmt: skip
+            return commands.SetConsumer(name, consumer, r.random() < 0.8, r.random() < 0.5)
+        if kind == "purge":
+            return commands.Purge(name, r.choice([None, tuple(r.choice(self.leases.get(name) or ["x"]).split(".")[:1])]))
+        return {
+            "delete": commands.DeleteQueue(name),
+            "remove": commands.RemoveConsumer(name),
+            "attach": commands.Attach(name, r.random() < 0.8),
+        }[kind]
+
+    def settle(self):
+        """End a batch that is out, if there is one."""
+        r = self.random
+        out = [(name, flight) for name, queue in self.state.queues.items() for flight in queue.flights.values()]
+        if not out:
+            return commands.Settle("a", 99)
+        name, flight = r.choice(out)
+        some = r.sample(flight.ids, r.randrange(len(flight.ids) + 1))
+        retries = tuple((id, r.choice([None, 0, 3])) for id in r.sample(flight.ids, r.randrange(len(flight.ids) + 1)))
+        acks = frozenset(some) - {id for id, _ in retries}
+        return commands.Settle(
+            name, flight.batch, r.choice(["ok", "ok", "exception"]), None, acks, retries, r.random() < 0.2, r.random() < 0.2,
+            r.choice([None, 2]), frozenset(r.sample(flight.ids, 1) if r.random() < 0.1 else ()),
+        )  # fmt: skip
+
+
+OTHERS = ["extend", "create", "create", "change", "consumer", "consumer", "purge", "attach", "remove", "delete"]
+
+
+def brute_wake(queue: QueueState, now_us: int) -> int | None:
+    """When something happens to a queue, found by looking at every message."""
+    moments = []
+    for message in queue.messages.values():
+        if message.place <= DELAYED:
+            seconds = queue.config.message_retention_period
+            if message.dead and queue.consumer is None:
+                seconds = min(seconds, 345_600)
+            moments.append(message.arrived_us + seconds * SECOND)
+        elif message.place == LEASED:
+            moments.append(message.lease_until_us)
+    consumer = queue.consumer
+    slots = (consumer.max_concurrency or queue.slots) if consumer else 0
+    if consumer and consumer.type == "worker" and queue.attached and not queue.config.delivery_paused and len(queue.flights) < slots:
+        readies = sorted(m.ready_us for m in queue.messages.values() if m.place <= DELAYED)
+        if readies:
+            full = readies[consumer.max_batch_size - 1] if len(readies) >= consumer.max_batch_size else 10**30
+            moments.append(min(full, readies[0] + consumer.max_batch_timeout * SECOND))
+    return max(now_us, min(moments)) if moments else None
+
+
+def check(state: State) -> None:
+    """What must hold between any two steps."""
+    wakes = []
+    for queue in state.queues.values():
+        wake = brute_wake(queue, state.now_us)
+        wakes += [wake] if wake is not None else []
+        own = [m for m in (expiry_us(queue), lapse_us(queue), departure_us(queue, state.now_us)) if m is not None]
+        assert (max(min(own), state.now_us) if own else None) == wake
+        c = queue.counts
+        gone = c.acked + c.dead_lettered + c.dropped + c.expired + c.purged
+        assert c.sent + c.received == len(queue.messages) + gone
+        assert queue.backlog_bytes == sum(len(m.body) for m in queue.messages.values())
+        flying = [m for m in queue.messages.values() if m.place == FLYING]
+        assert queue.flying_count == len(flying)
+        assert queue.flying_bytes == sum(len(m.body) for m in flying)
+        ready = [m for m in queue.ready if m.place != GONE]
+        assert len(ready) == len(queue.ready) - queue.ready_gone
+        assert [(m.ready_us, m.entry) for m in ready] == sorted((m.ready_us, m.entry) for m in queue.messages.values() if m.place == READY)
+    assert machine.next_wake(state) == (min(wakes) if wakes else None)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_laws_hold_after_every_step_of_a_random_run(seed):
+    play = Play(seed, "free" if seed % 5 == 0 else "paid")
+    for name in NAMES:
+        play.step(commands.CreateQueue(name))
+    for _ in range(250):
+        play.step(play.command())
+        check(play.state)
+        if play.random.random() < 0.4:
+            play.now_us += play.random.choice([0, 1, SECOND, 5 * SECOND, 60 * SECOND, 3_600 * SECOND, 90_000 * SECOND, 400_000 * SECOND])
+            play.step()
+            check(play.state)
+    whole = dump(play.state)
+    assert dump(replay(play.events, play.plan)) == whole
+    assert dump(load(whole)) == whole
+    check(load(whole))
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_state_loaded_from_its_dump_goes_on_as_the_original_does(seed):
+    play = Play(seed + 1000)
+    for name in NAMES:
+        play.step(commands.CreateQueue(name))
+    for _ in range(120):
+        play.step(play.command())
+        play.now_us += play.random.choice([0, 0, SECOND, 30 * SECOND])
+    other = load(dump(play.state))
+    for _ in range(30):
+        play.now_us += play.random.choice([SECOND, 30 * SECOND, 86_400 * SECOND])
+        command = play.command()
+        events: list = []
+        for state in (play.state, other):
+            seen: list = []
+            try:
+                machine.step(state, play.now_us, command, STRICT, seen.extend)
+            except Refused as refused:
+                seen.append(repr(refused))
+            events.append(seen)
+        assert events[0] == events[1]
+
+
+def test_a_refused_command_changes_nothing():
+    play = Play(0)
+    play.step(commands.CreateQueue("a"))
+    before = dump(play.state)
+    with pytest.raises(Refused):
+        machine.step(play.state, 0, commands.CreateQueue("a"))
+    with pytest.raises(Refused):
+        machine.step(play.state, 0, commands.Send("nowhere", ("1",), (b"1",), ("json",), (None,)))
+    assert dump(play.state) == before
+    assert find(play.state, "a").messages == {}

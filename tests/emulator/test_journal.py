@@ -1,0 +1,235 @@
+"""Journals keep what happened, refuse what they cannot continue, and leave a refused file as it was."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+
+import pytest
+
+from emulator import Emulator
+from emulator.core import events as happened
+from emulator.core.model import Consumer
+from emulator.journal import JournalCorrupt, JournalError, JournalNewer, StaleWriter, replay
+from emulator.journal import sqlite as sqlite_journal
+from emulator.journal.memory import MemoryJournal
+from emulator.journal.snapshot import dump
+from emulator.journal.sqlite import SQLiteJournal
+
+CREATED = happened.QueueCreated(1, "jobs", 0, 345_600, None)
+SENT = happened.Sent(2, "jobs", ("a" * 32, "b" * 32), (b'{"n":1}', b"\xff\x00"), ("json", "bytes"), (2, 5))
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+def journal(request, tmp_path):
+    opened = MemoryJournal() if request.param == "memory" else SQLiteJournal(tmp_path / "journal.db")
+    yield opened
+    opened.close()
+
+
+def test_what_is_appended_is_read_in_order(journal):
+    journal.append(0, [CREATED])
+    journal.append(1, [SENT, happened.Expired(3, "jobs", ("a" * 32,))])
+    assert journal.length() == 3
+    assert list(journal.read()) == [CREATED, SENT, happened.Expired(3, "jobs", ("a" * 32,))]
+    assert list(journal.read(after=2)) == [happened.Expired(3, "jobs", ("a" * 32,))]
+
+
+def test_an_append_that_expects_another_length_is_refused(journal):
+    journal.append(0, [CREATED])
+    with pytest.raises(StaleWriter):
+        journal.append(0, [SENT])
+    with pytest.raises(StaleWriter):
+        journal.append(0, [SENT, SENT])
+    assert list(journal.read()) == [CREATED]
+
+
+def test_of_two_writers_the_slower_is_refused(tmp_path):
+    path = tmp_path / "journal.db"
+    one, other = SQLiteJournal(path), SQLiteJournal(path)
+    one.append(0, [CREATED])
+    with pytest.raises(StaleWriter, match="another writer"):
+        other.append(0, [CREATED])
+    one.close()
+    other.close()
+
+
+EVERY_KIND = [
+    CREATED,
+    happened.QueueChanged(1, "jobs", 5, 60, True),
+    happened.ConsumerSet(1, "jobs", Consumer(max_batch_timeout=0.5, dead_letter_queue="dead"), True),
+    happened.HandlerAttached(1, "jobs", False),
+    SENT,
+    happened.Delivered(3, "jobs", 1, ("a" * 32,), (1,)),
+    happened.Settled(4, "jobs", 1, "exception", "ValueError: é", (), ("a" * 32,), (9,), warnings=("w",), scale=(1, 0, 250)),
+    happened.Pulled(5, "jobs", ("b" * 32,), (1,), ("b.1",), 9),
+    happened.LeasesExtended(5, "jobs", ("b" * 32,), ("b.2",), 19),
+    happened.LeasesSettled(6, "jobs", ("b" * 32,), warnings=(("b.1", "late"),)),
+    happened.LeasesLapsed(7, "jobs", dropped=("b" * 32,)),
+    happened.Expired(8, "jobs", ("a" * 32,)),
+    happened.Purged(9, "jobs", ("a" * 32,)),
+    happened.ConsumerRemoved(9, "jobs"),
+    happened.QueueDeleted(9, "jobs", ()),
+    happened.ClockStopped(10),
+]
+
+
+@pytest.mark.parametrize("event", EVERY_KIND, ids=lambda event: type(event).__name__)
+def test_every_kind_of_event_survives_the_file(event, tmp_path):
+    journal = SQLiteJournal(tmp_path / "journal.db")
+    journal.append(0, [event])
+    journal.close()
+    journal = SQLiteJournal(tmp_path / "journal.db")
+    (read,) = journal.read()
+    assert read == event
+    assert type(read) is type(event)
+    journal.close()
+
+
+def test_the_file_is_the_same_with_and_without_orjson(tmp_path, monkeypatch):
+    def contents(path):
+        journal = SQLiteJournal(path)
+        journal.append(0, EVERY_KIND)
+        journal.close()
+        with closing(sqlite3.connect(path)) as db:
+            return [happened.from_json(sqlite_journal.json.loads(data)) for (data,) in db.execute("SELECT data FROM events ORDER BY seq")]
+
+    first = contents(tmp_path / "one.db")
+    monkeypatch.setattr(sqlite_journal, "orjson", None)
+    assert contents(tmp_path / "two.db") == first == EVERY_KIND
+
+
+def test_every_kind_is_covered():
+    assert {type(event).__name__ for event in EVERY_KIND} == set(happened.KINDS)
+
+
+def used(path):
+    """A journal with a little of everything."""
+    emu = Emulator(journal=path)
+    jobs = emu.create_queue("jobs")
+    emu.consume("jobs", lambda batch: batch.messages[0].retry(delaySeconds=60), max_batch_timeout=0, dead_letter_queue="dead")
+    jobs.send_batch([{"body": n} for n in range(5)])
+    emu.advance(10)
+    jobs.send("later", delay_seconds=100)
+    return emu
+
+
+def test_a_restart_goes_on_where_the_emulator_was(tmp_path):
+    emu = used(tmp_path / "journal.db")
+    now, bodies, state = emu.now, emu.queue("jobs").bodies(), dump(emu._broker.state)
+    emu.close()
+    emu = Emulator(journal=tmp_path / "journal.db")
+    assert emu.now == now
+    assert emu.queue("jobs").bodies() == bodies
+    again = dump(emu._broker.state)
+    assert [queue["messages"] for queue in again["queues"]] == [queue["messages"] for queue in state["queues"]]
+    seen = []
+    emu.consume("jobs", lambda batch: seen.extend((m.body, m.attempts) for m in batch.messages), max_batch_timeout=0)
+    emu.advance(1000)
+    assert seen == [(0, 2), ("later", 1)]
+    assert len({id for event in emu.events if isinstance(event, happened.Sent) for id in event.ids}) == 6
+    emu.close()
+
+
+def test_without_its_snapshot_a_journal_gives_the_same_state(tmp_path):
+    emu = used(tmp_path / "journal.db")
+    emu.close()
+    journal = SQLiteJournal(tmp_path / "journal.db")
+    seq, kept = journal.snapshot()
+    assert seq == journal.length()
+    assert dump(kept) == dump(replay(journal.read()))
+    journal.close()
+
+
+def test_a_batch_that_was_out_when_the_process_died_has_failed(tmp_path):
+    path = tmp_path / "journal.db"
+    emu = used(path)
+    jobs = emu.queue("jobs")
+
+    def dies(batch):
+        batch.messages[0].ack()
+        raise KeyboardInterrupt
+
+    emu._runner.calls["jobs"] = lambda batch, _env, _ctx: dies(batch)
+    journal = emu._broker.journal
+    emu._runner._settle = lambda *_: journal.close()  # the process is gone before the batch can be settled
+    jobs.send("x")
+    emu.advance(0)
+    emu = Emulator(journal=path)
+    assert emu.deliveries[-1].outcome == "daemonDown"
+    assert "x" in emu.queue("jobs").bodies()
+    emu.close()
+
+
+@pytest.mark.parametrize("content", [b"no database at all", b"SQLite format 3\x00" + b"\x00" * 10, b"\x00" * 500])
+def test_a_file_that_is_no_journal_is_refused_and_left_alone(content, tmp_path):
+    path = tmp_path / "journal.db"
+    path.write_bytes(content)
+    with pytest.raises(JournalCorrupt, match="left untouched"):
+        Emulator(journal=path)
+    assert path.read_bytes() == content
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["journal.db"]
+
+
+def test_another_programs_database_is_refused_and_left_alone(tmp_path):
+    path = tmp_path / "other.db"
+    with sqlite3.connect(path) as db:
+        db.execute("CREATE TABLE t (a)")
+    db.close()
+    before = path.read_bytes()
+    with pytest.raises(JournalCorrupt, match="another program"):
+        Emulator(journal=path)
+    assert path.read_bytes() == before
+
+
+def test_a_newer_file_is_refused_and_left_alone(tmp_path):
+    path = tmp_path / "journal.db"
+    used(path).close()
+    with sqlite3.connect(path) as db:
+        db.execute("PRAGMA journal_mode = DELETE")
+        db.execute("PRAGMA user_version = 99")
+    db.close()
+    before = path.read_bytes()
+    with pytest.raises(JournalNewer, match="format 99"):
+        Emulator(journal=path)
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "damage", ["UPDATE events SET data = x'00' WHERE seq = 2", "DELETE FROM events WHERE seq = 2", "DROP TABLE events"]
+)
+def test_a_damaged_journal_is_refused_with_a_reason(damage, tmp_path):
+    path = tmp_path / "journal.db"
+    used(path).close()
+    with sqlite3.connect(path) as db:
+        db.execute("PRAGMA journal_mode = DELETE")
+        db.execute("DELETE FROM snapshots")
+        db.execute(damage)
+    db.close()
+    before = path.read_bytes()
+    with pytest.raises(JournalError, match=r"damaged|missing|no such table"):
+        Emulator(journal=path)
+    assert path.read_bytes() == before
+
+
+def test_a_damaged_snapshot_is_passed_over(tmp_path):
+    path = tmp_path / "journal.db"
+    used(path).close()
+    with closing(sqlite3.connect(path, isolation_level=None)) as db:
+        db.execute("UPDATE snapshots SET checksum = checksum + 1")
+    emu = Emulator(journal=path)
+    assert len(emu.queue("jobs")) == 2
+    emu.close()
+
+
+def test_a_closed_journal_says_so(tmp_path):
+    journal = SQLiteJournal(tmp_path / "journal.db")
+    journal.close()
+    journal.close()
+    with pytest.raises(ValueError, match="is closed"):
+        journal.append(0, [CREATED])
+
+
+def test_an_unknown_durability_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="NORMAL, FULL or OFF"):
+        SQLiteJournal(tmp_path / "journal.db", synchronous="MAYBE")

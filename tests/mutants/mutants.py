@@ -1,0 +1,223 @@
+"""The mutants: a file, a text that stands in it exactly once, what takes its place, and what it would do to somebody."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Mutant(NamedTuple):
+    """One mistake in the core."""
+
+    name: str
+    file: str
+    old: str
+    new: str
+    why: str
+
+
+APPLY = "emulator/core/apply.py"
+CONSUME = "emulator/core/decide/consume.py"
+DEADLINES = "emulator/core/decide/deadlines.py"
+MACHINE = "emulator/core/machine.py"
+MANAGE = "emulator/core/decide/manage.py"
+PRODUCE = "emulator/core/decide/produce.py"
+PULL = "emulator/core/decide/pull.py"
+
+MUTANTS: tuple[Mutant, ...] = (
+    # --- batches
+    Mutant(
+        "a-full-batch-waits-for-one-more", CONSUME,
+        "if standing >= consumer.max_batch_size:", "if standing > consumer.max_batch_size:",
+        "a batch of exactly max_batch_size messages would wait for its timeout",
+    ),
+    Mutant(
+        "the-newest-message-starts-the-wait", CONSUME,
+        "oldest_us = queue.ready[0].ready_us", "oldest_us = queue.ready[-1].ready_us",
+        "a steady trickle of messages would never be delivered",
+    ),
+    Mutant(
+        "a-paused-queue-delivers", CONSUME,
+        ' or consumer.type != "worker" or queue.config.delivery_paused:', ' or consumer.type != "worker":',
+        "pausing would stop nothing",
+    ),
+    Mutant(
+        "one-slot-too-many", CONSUME,
+        "if len(queue.flights) >= slots(queue, consumer):\n        return None",
+        "if len(queue.flights) > slots(queue, consumer):\n        return None",
+        "max_concurrency 1 would run two batches beside each other",
+    ),
+    Mutant(
+        "queues-take-turns-out-of-order", MACHINE,
+        "heappush(turn if name >= after else state.next_turn, name)", "heappush(turn, name)",
+        "at one moment a queue could be served twice before its neighbour",
+    ),
+    # --- what becomes of a message
+    Mutant(
+        "one-delivery-too-few", CONSUME,
+        "elif message.attempts > self.consumer.max_retries:", "elif message.attempts >= self.consumer.max_retries:",
+        "max_retries would count deliveries",
+    ),
+    Mutant(
+        "one-delivery-too-many", CONSUME,
+        "elif message.attempts > self.consumer.max_retries:", "elif message.attempts > self.consumer.max_retries + 1:",
+        "a message would come once more than allowed",
+    ),
+    Mutant(
+        "ack-all-needs-a-good-end", CONSUME,
+        'everything = command.ack_all or (command.outcome == "ok" and not command.retry_all)',
+        'everything = command.outcome == "ok" and (command.ack_all or not command.retry_all)',
+        "ackAll() would be forgotten when the handler throws",
+    ),
+    Mutant(
+        "acks-are-lost-with-their-batch", CONSUME,
+        "if m.id not in retries and (everything or m.id in command.acks)]",
+        'if m.id not in retries and (everything or (m.id in command.acks and command.outcome == "ok"))]',
+        "acknowledged messages would come back when the batch fails, as the stock simulator has it",
+    ),
+    Mutant(
+        "ack-all-beats-retry", CONSUME,
+        "acks = [m for m in messages if m.id not in retries and (everything", "acks = [m for m in messages if (everything",
+        "ackAll() would swallow a message's own retry()",
+    ),
+    Mutant(
+        "the-batchs-delay-is-ignored", CONSUME,
+        "judged.fail(message, command.retry_all_delay_seconds if delay is None else delay)", "judged.fail(message, delay)",
+        "retryAll({delaySeconds}) would retry at once",
+    ),
+    Mutant(
+        "no-delay-means-the-default", CONSUME,
+        "delay = self.consumer.retry_delay if delay_seconds is None else delay_seconds",
+        "delay = delay_seconds or self.consumer.retry_delay",
+        "an explicit delay of 0 would wait for retry_delay",
+    ),
+    Mutant(
+        "a-returning-message-keeps-its-place", APPLY,
+        'message.entry, message.ready_us, message.lease = state.entries, moment_us, ""',
+        'message.ready_us, message.lease = moment_us, ""',
+        "a retried message would stand before those that were sent meanwhile",
+    ),
+    Mutant(
+        "a-delay-ends-too-late", APPLY,
+        "while delayed and delayed[0][0] <= now_us:", "while delayed and delayed[0][0] < now_us:",
+        "a delayed message would miss the batch of its own moment",
+    ),
+    # --- dead letters
+    Mutant(
+        "dead-letters-keep-their-age", APPLY,
+        "message = Message(id, old.body, old.content_type, old.timestamp_us, at_us, ready_us, state.entries)",
+        "message = Message(id, old.body, old.content_type, old.timestamp_us, old.arrived_us, ready_us, state.entries)",
+        "retention in the dead-letter queue would not start anew",
+    ),
+    Mutant(
+        "dead-letters-lose-their-timestamp", APPLY,
+        "message = Message(id, old.body, old.content_type, old.timestamp_us, at_us, ready_us, state.entries)",
+        "message = Message(id, old.body, old.content_type, at_us, at_us, ready_us, state.entries)",
+        "nobody could tell when a dead letter was sent",
+    ),
+    Mutant(
+        "dead-letters-skip-the-delay", APPLY,
+        "ready_us = at_us + target.config.delivery_delay * SECOND_US", "ready_us = at_us",
+        "the dead-letter queue's delivery delay would not apply",
+    ),
+    Mutant(
+        "dead-letters-are-like-others", APPLY,
+        "        message.dead = True\n", "",
+        "a dead letter that nobody consumes would live as long as any message",
+    ),
+    Mutant(
+        "four-days-even-with-a-consumer", CONSUME,
+        "if dead and queue.consumer is None:", "if dead:",
+        "a consumer would not keep dead letters from being forgotten",
+    ),
+    Mutant(
+        "four-days-whatever-the-retention", CONSUME,
+        "seconds = min(seconds, cloudflare.DEAD_LETTER_UNCONSUMED_SECONDS)", "seconds = cloudflare.DEAD_LETTER_UNCONSUMED_SECONDS",
+        "on the Free plan dead letters would outlive the plan's day",
+    ),
+    Mutant(
+        "a-made-dead-letter-queue-is-global", MANAGE,
+        "create = commands.CreateQueue(target, jurisdiction=queue.config.jurisdiction)", "create = commands.CreateQueue(target)",
+        "dead letters of an EU queue would leave the EU",
+    ),
+    # --- retention
+    Mutant(
+        "what-failed-at-the-end-of-its-life-is-retried", CONSUME,
+        "if message.arrived_us + lifetime_us(self.queue, message.dead) <= self.now_us:",
+        "if message.arrived_us + lifetime_us(self.queue, message.dead) < self.now_us - 10**13:",
+        "a message in flight would outlive its retention",
+    ),
+    Mutant(
+        "messages-expire-in-the-handlers-hands", DEADLINES,
+        "gone += [message for message in found if message.place <= DELAYED]", "gone += found",
+        "a message could expire while its handler runs",
+    ),
+    Mutant(
+        "the-dead-track-is-forgotten", DEADLINES,
+        "for track in (queue.track, queue.dead_track)\n", "for track in (queue.track,)\n",
+        "dead letters would never wake anybody to expire",
+    ),
+    # --- leases
+    Mutant(
+        "a-lapsed-lease-waits", DEADLINES,
+        "judged.fail(message, 0)", "judged.fail(message, None)",
+        "a lapsed lease would return after retry_delay, not at once",
+    ),
+    Mutant(
+        "pulls-do-not-count", PULL,
+        "attempts = tuple([message.attempts + 1 for message in messages])", "attempts = tuple([message.attempts or 1 for message in messages])",
+        "a message that nobody acknowledges would be pulled for ever",
+    ),
+    Mutant(
+        "late-acks-are-refused", PULL,
+        "        if message is None or message.id in done:\n            warnings.append((lease, GONE_TEXT))\n        else:\n            done.add(message.id)\n            acked",
+        "        if message is None or message.id in done or message.lease != lease:\n            warnings.append((lease, GONE_TEXT))\n        else:\n            done.add(message.id)\n            acked",
+        "an ack that comes after the lease has lapsed would be lost",
+    ),
+    Mutant(
+        "late-retries-are-accepted", PULL,
+        "elif message.place != LEASED or message.lease != lease:", "elif message.place != LEASED:",
+        "a client whose lease has lapsed could take the message from the next one",
+    ),
+    Mutant(
+        "a-paused-queue-can-be-pulled", PULL,
+        "    if queue.config.delivery_paused:\n        raise refusals.DeliveryPaused\n", "",
+        "pausing would not stop pull consumers",
+    ),
+    # --- limits
+    Mutant(
+        "a-byte-too-strict", PRODUCE,
+        "if len(body) > limits.message_size_bytes:", "if len(body) >= limits.message_size_bytes:",
+        "a message of exactly 128,000 bytes would be refused",
+    ),
+    Mutant(
+        "a-message-a-second-too-few", PRODUCE,
+        "if lately + len(command.bodies) > limits.throughput_per_second:", "if lately + len(command.bodies) >= limits.throughput_per_second:",
+        "4,999 messages a second would be the limit",
+    ),
+    Mutant(
+        "a-second-is-too-long", PRODUCE,
+        "if at_us > now_us - SECOND_US)", "if at_us >= now_us - SECOND_US)",
+        "messages of a whole second ago would still count",
+    ),
+    Mutant(
+        "the-backlog-may-run-over", PRODUCE,
+        "if queue.backlog_bytes + size_bytes > limits.backlog_size_bytes:", "if queue.backlog_bytes > limits.backlog_size_bytes:",
+        "the last send could exceed 25 GB",
+    ),
+    Mutant(
+        "a-batch-without-delay-is-delayed", PRODUCE,
+        "default_seconds = queue.config.delivery_delay if command.batch_delay_seconds is None else command.batch_delay_seconds",
+        "default_seconds = command.batch_delay_seconds or queue.config.delivery_delay",
+        "sendBatch with delaySeconds 0 would wait for the queue's delay",
+    ),
+    Mutant(
+        "the-backlog-never-shrinks", APPLY,
+        "    queue.backlog_bytes -= size_bytes\n", "",
+        "metrics would count bytes that are gone, and the queue would fill up",
+    ),
+    Mutant(
+        "a-purge-takes-what-is-in-hand", MANAGE,
+        "ids = tuple([message.id for message in messages.values() if message.place != FLYING])", "ids = tuple(messages)",
+        "a batch could lose its messages while its handler runs",
+    ),
+)
