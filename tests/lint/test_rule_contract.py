@@ -44,8 +44,8 @@ from .support import (
 RULES = every_rule()
 by_name = [rule.name for rule in RULES]
 ALL = tuple(MODULES)
-PROSE = {"wrong-encoding", "shadowed-config", "redirected-config", "broken-redirect", "queue-handler-missing"}
-"""Rules about bytes and neighbours on disk: no fenced text can show them. test_discovery.py and test_entry.py do."""
+PROSE = {"wrong-encoding", "shadowed-config", "redirected-config", "broken-redirect", "queue-handler-missing", "consumer-removed-still-attached"}
+"""Rules about bytes and neighbours on disk: no fenced text can show them. test_discovery.py, test_entry.py and test_changes.py do."""
 NOT_CLOUDFLARE = {"unused-ignore"}
 """Rules about this linter's own comments rest on no page."""
 HEADINGS = ["What it does", "Why it matters", "Bad", "Good"]
