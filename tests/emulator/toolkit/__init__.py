@@ -1,0 +1,1 @@
+"""Tests of the toolkit, and of everything else that consumers are built from."""
