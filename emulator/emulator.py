@@ -126,6 +126,17 @@ class Emulator:
         emulator.env.declare()
         return emulator
 
+    def worker(self, path: str | PathLike[str], env: str | None = None, **options: Any) -> Any:
+        """A Python Worker's own source: of a wrangler file, with its queues, consumers and bindings; or a .py file.
+
+        A file is loaded for the consumers that wait for a handler. `secrets` and `bindings` go into the Worker's `env`; `fetch`
+        answers its outgoing requests, which are refused without it. Gives a `python_workers.worker.Worker`: `module`, `env`,
+        `await fetch(request)`, `call(name, …)`. Raises Refused (ConfigRefused), and what the Worker's module raises.
+        """
+        from importlib import import_module
+
+        return import_module("emulator.python_workers.loading").load(self, path, env, **options)  # it stands above: no import
+
     # --- queues and consumers
 
     def create_queue(
@@ -353,11 +364,14 @@ class Emulator:
         return [failure.error for failure in self._runner.failures]
 
     def trace(self, message_id: str | None = None) -> Trace:
-        """The timeline of a message, or of all: lines (at, queue, id, attempt, what); prints as a table."""
-        return history.trace(self._broker.journal.read(), message_id)
+        """The timeline of a message, or of all: lines (at, queue, id, attempt, what); prints as a table; `to_json()`.
+
+        `ends` (and `end`, of the one message) tell the state that it reached, who owns it there, and the four layers.
+        """
+        return history.trace(self._broker.journal.read(), message_id, self._broker.state.queues)
 
     def report(self) -> Report:
-        """Counts for each queue, warnings and handler errors; prints as a table."""
+        """Counts for each queue, each message's state and owner, warnings, errors; prints as tables; `to_json()`."""
         return Report(self._broker, self._runner, self.now)
 
     # --- the end

@@ -5,7 +5,8 @@ Nothing in here is kept while the emulator runs; a table is a plain text for peo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from emulator import bodies
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from emulator.core.events import Event
+    from emulator.core.model import QueueState
+    from emulator.ends import End
 
 
 class Delivery(NamedTuple):
@@ -49,7 +52,7 @@ class Line(NamedTuple):
     what: str
 
 
-class _Entry:
+class Entry:
     """A message in one queue, while the events are read."""
 
     __slots__ = ("at_us", "attempts", "body", "content_type", "id", "queue", "state")
@@ -65,9 +68,9 @@ _ENDS = (("acked", "acked"), ("dead", "dead-lettered"), ("dropped", "dropped"), 
 class Reading:
     """Follows messages through the events. `entries` has one for each queue that a message entered, in order."""
 
-    def __init__(self, tell: Callable[[Event, _Entry, str], None] | None = None) -> None:
-        self.entries: list[_Entry] = []
-        self._now: dict[tuple[str, str], _Entry] = {}
+    def __init__(self, tell: Callable[[Event, Entry, str], None] | None = None) -> None:
+        self.entries: list[Entry] = []
+        self._now: dict[tuple[str, str], Entry] = {}
         self._tell = tell
 
     def follow(self, events: Iterable[Event]) -> Reading:
@@ -75,7 +78,7 @@ class Reading:
         for event in events:
             if isinstance(event, happened.Sent):
                 for id, body, content_type in zip(event.ids, event.bodies, event.content_types, strict=True):
-                    self._enter(event, _Entry(id, event.queue, event.at_us, body, content_type), "sent")
+                    self._enter(event, Entry(id, event.queue, event.at_us, body, content_type), "sent")
             elif isinstance(event, happened.Delivered | happened.Pulled):
                 what = "delivered" if isinstance(event, happened.Delivered) else "leased"
                 for id, attempts in zip(event.ids, event.attempts, strict=True):
@@ -106,10 +109,10 @@ class Reading:
             self._end(event, getattr(event, field, ()), state, "" if state == "acked" else error)
         for old in buried:
             target = str(event.target)
-            entry = _Entry(old.id, target, event.at_us, old.body, old.content_type)
+            entry = Entry(old.id, target, event.at_us, old.body, old.content_type)
             self._enter(event, entry, f"arrived from {event.queue}")
 
-    def _enter(self, event: Event, entry: _Entry, what: str) -> None:
+    def _enter(self, event: Event, entry: Entry, what: str) -> None:
         self.entries.append(entry)
         self._now[entry.queue, entry.id] = entry
         self._say(event, entry, what)
@@ -120,7 +123,7 @@ class Reading:
             entry.state, entry.at_us = state, event.at_us
             self._say(event, entry, state + why)
 
-    def _say(self, event: Event, entry: _Entry, what: str) -> None:
+    def _say(self, event: Event, entry: Entry, what: str) -> None:
         if self._tell is not None:
             self._tell(event, entry, what)
 
@@ -152,10 +155,15 @@ def deliveries(events: Iterable[Event]) -> list[Delivery]:
 
 
 class Trace(Sequence[Line]):
-    """The timeline of a message, or of all: a sequence of lines that prints as a table."""
+    """The timeline of a message, or of all: a sequence of lines that prints as a table. `ends` tells where each message ended.
 
-    def __init__(self, lines: list[Line]) -> None:
+    `end` is that of the one message that was asked for; None when all were, or it is not known.
+    """
+
+    def __init__(self, lines: list[Line], ends: Sequence[End] = (), *, one: bool = False) -> None:
         self._lines = lines
+        self.ends = list(ends)
+        self.end: End | None = self.ends[0] if one and self.ends else None
 
     def __len__(self) -> int:
         return len(self._lines)
@@ -165,21 +173,39 @@ class Trace(Sequence[Line]):
 
     def __str__(self) -> str:
         rows = [(_clock(line.at), line.queue, line.id[:8], str(line.attempt or "-"), line.what) for line in self._lines]
-        return table(("when", "queue", "message", "attempt", "what became of it"), rows)
+        text = table(("when", "queue", "message", "attempt", "what became of it"), rows)
+        if self.end is None:
+            return text
+        from emulator.ends import table_of_layers
+
+        return "\n".join((text, f"State: {self.end.state}. Owner: {self.end.owner}.", table_of_layers(self.end)))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Lines and ends as plain values."""
+        lines = [{**line._asdict(), "at": line.at.isoformat()} for line in self._lines]
+        return {"lines": lines, "messages": [end.as_dict() for end in self.ends]}
+
+    def to_json(self) -> str:
+        """The same as JSON."""
+        return json.dumps(self.as_dict(), indent=2)
 
     __repr__ = __str__
 
 
-def trace(events: Iterable[Event], message_id: str | None = None) -> Trace:
-    """What happened to one message, or to all of them, line by line."""
+def trace(events: Iterable[Event], message_id: str | None = None, queues: Mapping[str, QueueState] | None = None) -> Trace:
+    """What happened to one message, or to all of them, line by line; with the queues as they are, also where it ended."""
+    from emulator.ends import ends
+
+    events = list(events)
     lines: list[Line] = []
 
-    def tell(event: Event, entry: _Entry, what: str) -> None:
+    def tell(event: Event, entry: Entry, what: str) -> None:
         if message_id is None or entry.id == message_id:
             lines.append(Line(moment(event.at_us), entry.queue, entry.id, entry.attempts, what))
 
     Reading(tell).follow(events)
-    return Trace(lines)
+    found = [] if queues is None else ends(events, queues, message_id)
+    return Trace(lines, found, one=message_id is not None)
 
 
 def _clock(at: datetime) -> str:

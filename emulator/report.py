@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cfq_lint import limits as cloudflare
 from emulator.core import events as happened
+from emulator.ends import End, ends, table_of_depths, table_of_ends
 from emulator.history import table
 
 if TYPE_CHECKING:
@@ -13,6 +16,9 @@ if TYPE_CHECKING:
 
     from emulator.broker import Broker
     from emulator.workers import Failure, Runner
+
+SHOWN = 20
+"""A printed report lists so many messages; `messages` has all."""
 
 
 class QueueCounts(NamedTuple):
@@ -36,9 +42,10 @@ class QueueCounts(NamedTuple):
 
 
 class Report:
-    """Counts, warnings and errors of a run up to a moment. `str()` gives a table.
+    """Counts, messages, warnings and errors of a run up to a moment. `str()` gives tables, `to_json()` the same for machines.
 
-    `queues` maps names to QueueCounts; `warnings` are Cloudflare's, on calls that had no effect, and the emulator's own;
+    `queues` maps names to QueueCounts; `messages` are the ends of all messages, in order of sending: state, owner, path and the
+    four layers; `warnings` are Cloudflare's, on calls that had no effect, and the emulator's own;
     `errors` are the failures of handlers: (at, queue, batch, error).
     """
 
@@ -51,6 +58,7 @@ class Report:
                 name, c.sent, c.received, c.delivered, c.acked, c.retried + c.repeated, c.dead_lettered, c.dropped, c.expired,
                 c.purged, len(queue.messages),
             )  # fmt: skip
+        self.messages: list[End] = ends(broker.journal.read(), broker.state.queues)
         self.warnings: list[str] = [*_warnings(broker), *runner.late_warnings]
         self.errors: list[Failure] = list(runner.failures)
 
@@ -64,6 +72,28 @@ class Report:
         sums = [sum(column) for column in columns] or [0] * (len(QueueCounts._fields) - 1)
         return QueueCounts("all", *sums)
 
+    @property
+    def states(self) -> dict[str, int]:
+        """How many messages are in each state, in order of the first one."""
+        return dict(Counter(end.state for end in self.messages))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Everything as plain values."""
+        return {
+            "at": self.at.isoformat(),
+            "queues": {name: counts._asdict() for name, counts in self.queues.items()},
+            "states": self.states,
+            "messages": [end.as_dict() for end in self.messages],
+            "warnings": self.warnings,
+            "errors": [
+                {"at": e.at.isoformat(), "queue": e.queue, "batch": e.batch, "error": repr(e.error)} for e in self.errors
+            ],
+        }
+
+    def to_json(self) -> str:
+        """The same as JSON."""
+        return json.dumps(self.as_dict(), indent=2)
+
     def raise_first(self) -> None:
         """Raise the first error of a handler, if there was one."""
         if self.errors:
@@ -73,6 +103,13 @@ class Report:
         head = [name.replace("_", " ") for name in QueueCounts._fields]
         rows: list[Any] = [[str(cell) for cell in counts] for counts in self.queues.values()]
         parts = [f"Queues at {self.at.isoformat()}", table(head, rows)]
+        if self.messages:
+            shown = self.messages[:SHOWN]
+            parts += ["Messages", table_of_ends(shown)]
+            if len(shown) < len(self.messages):
+                parts.append(f"… and {len(self.messages) - len(shown)} more")
+            parts += ["States", table(("state", "messages"), [(name, str(n)) for name, n in self.states.items()])]
+            parts += ["Layers", table_of_depths(self.messages)]
         if self.warnings:
             parts += ["Warnings", *(f"  {text}" for text in self.warnings)]
         if self.errors:
