@@ -35,6 +35,11 @@ class Config(NamedTuple):
 
 def load(path: str | PathLike[str], env: str | None, plan: str) -> Config:
     """Read a file, or the first wrangler file of a folder. Raises ConfigRefused with the findings for one with errors."""
+    return config_of(select(path, env, plan)[1])
+
+
+def select(path: str | PathLike[str], env: str | None, plan: str) -> tuple[Path, Environment]:
+    """The file, and what it says for one environment. Raises ConfigRefused as `load` does."""
     where = _file(Path(fspath(path)))
     report = lint_paths([str(where)], env=env, plan=plan)
     wrong = [finding for finding in report.findings if finding.severity == "error"]
@@ -48,7 +53,7 @@ def load(path: str | PathLike[str], env: str | None, plan: str) -> Config:
     if worker.lacks_selected:
         known = ", ".join(sorted(each.name for each in worker.every_environment if each.name)) or "none"
         raise ConfigRefused(f"{where} has no environment {env!r} (environments: {known})")
-    return _config(worker.top if env is None else worker.environments[0])
+    return where, worker.top if env is None else worker.environments[0]
 
 
 def _file(path: Path) -> Path:
@@ -60,7 +65,8 @@ def _file(path: Path) -> Path:
     return path
 
 
-def _config(environment: Environment) -> Config:
+def config_of(environment: Environment) -> Config:
+    """Queues, consumers, variables and flags of one environment."""
     flags_field, date_field = environment.inherited("compatibility_flags"), environment.inherited("compatibility_date")
     flags = frozenset(flag for flag in (flags_field.node.plain() if flags_field is not None else []) if isinstance(flag, str))
     date = date_field.text or "" if date_field is not None else ""

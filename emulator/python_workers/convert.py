@@ -1,0 +1,184 @@
+"""How values cross between Python and JavaScript: `to_js`, `python_to_rpc`, `python_from_rpc`, and what is stored of them.
+
+The rules are those of workers-runtime-sdk 1.6: to JavaScript dict → object, list → array, None → null, datetime → Date,
+Exception → Error, callables → proxies, what has `js_object` → that; tuple, bytearray, awaitables and patterns cannot cross.
+To Python null → None, object → JsDict, array → list, Date → datetime, Error → Exception, typed array → memoryview.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from datetime import date, datetime
+from typing import TYPE_CHECKING, Any
+
+from emulator.python_workers.js_values import JsArray, JsDict, JsError, JsList, JsMap, JsObject, JsProxy, JsTime
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator
+
+
+class Undefined:
+    """JavaScript's undefined: False, and None once it is in Python."""
+
+    def __bool__(self) -> bool:
+        return False
+
+    def __repr__(self) -> str:
+        return "undefined"
+
+
+UNDEFINED = Undefined()
+
+
+class PyProxy(JsProxy):
+    """What `create_proxy` gives: call it, await it, read its attributes; `destroy()` when done."""
+
+    def __init__(self, inner: Any) -> None:
+        self._inner = inner
+
+    def __call__(self, *args: Any, **options: Any) -> Any:  # noqa: D102 - what it stands for
+        return self._inner(*args, **options)
+
+    def __await__(self) -> Generator[Any, Any, Any]:
+        awaited: Generator[Any, Any, Any] = self._awaited().__await__()
+        return awaited
+
+    async def _awaited(self) -> Any:
+        return await self._inner
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+    def to_py(self, **_options: Any) -> Any:
+        """What it stands for."""
+        return self._inner
+
+    unwrap = to_py
+
+
+def create_proxy(value: Any, /, **_options: Any) -> PyProxy:
+    """A Python value that JavaScript may keep."""
+    return PyProxy(value)
+
+
+def to_js(
+    value: Any,
+    /,
+    *,
+    depth: int = -1,
+    pyproxies: Any = None,  # noqa: ARG001 - Pyodide's parameter
+    create_pyproxies: bool = True,
+    dict_converter: Callable[[Any], Any] | None = None,
+    default_converter: Callable[..., Any] | None = None,
+    **_options: Any,
+) -> Any:
+    """`pyodide.ffi.to_js`: a dict becomes a Map, unless `dict_converter=Object.fromEntries` makes an object of it.
+
+    Raises TypeError for what cannot be converted when `create_pyproxies` is False.
+    """
+
+    def convert(entry: Any, level: int) -> Any:
+        if level == 0 or isinstance(entry, JsProxy | JsTime):
+            return entry
+        if isinstance(entry, dict):
+            pairs = [JsArray((key, convert(each, level - 1))) for key, each in entry.items()]
+            return dict_converter(JsArray(pairs)) if dict_converter is not None else JsMap(pairs)
+        if isinstance(entry, list | tuple):
+            return JsArray(convert(each, level - 1) for each in entry)
+        if entry is None or isinstance(entry, str | int | float | bytes | bytearray | memoryview | set | frozenset | Undefined):
+            return entry
+        if default_converter is not None:
+            return default_converter(entry, lambda each: convert(each, level - 1), lambda *_: None)
+        if not create_pyproxies:
+            message = f"no conversion known for {entry!r}"
+            raise TypeError(message)
+        return entry if hasattr(entry, "js_object") else create_proxy(entry)
+
+    return convert(value, depth)
+
+
+def refuse_disabled(value: Any) -> None:
+    """Raise TypeError for what the SDK does not let cross, wherever in the value it stands."""
+    if isinstance(value, tuple | bytearray | re.Pattern) or inspect.isawaitable(value):
+        message = f"{type(value).__name__} cannot be sent over RPC."
+        raise TypeError(message)
+    if isinstance(value, dict):
+        for entry in value.values():
+            refuse_disabled(entry)
+    elif isinstance(value, list | set | frozenset):
+        for entry in value:
+            refuse_disabled(entry)
+
+
+def python_to_rpc(value: Any) -> Any:
+    """The JavaScript value of a Python value. Raises TypeError for a type that cannot cross."""
+    if isinstance(value, JsProxy | JsTime):
+        return value
+    refuse_disabled(value)
+    if isinstance(value, dict):
+        return JsObject({key: python_to_rpc(entry) for key, entry in value.items()})
+    if isinstance(value, list):
+        return JsArray(python_to_rpc(entry) for entry in value)
+    if isinstance(value, datetime):
+        return JsTime.at(value)
+    if isinstance(value, Exception):
+        return JsError(str(value))
+    if hasattr(value, "js_object"):
+        return value.js_object
+    if callable(value) and not isinstance(value, type):
+        return create_proxy(value)
+    return value
+
+
+def python_from_rpc(value: Any) -> Any:
+    """The Python value of a JavaScript value; what is no JavaScript value stays as it is."""
+    if value is UNDEFINED:
+        return None
+    if isinstance(value, PyProxy):
+        return value.to_py()
+    if isinstance(value, JsTime):
+        return value
+    if isinstance(value, datetime):
+        return JsTime.at(value)
+    if isinstance(value, dict):
+        return JsDict({key: python_from_rpc(entry) for key, entry in value.items()})
+    if isinstance(value, list):
+        return JsList(python_from_rpc(entry) for entry in value)
+    if isinstance(value, JsError):
+        return Exception(str(value))
+    if isinstance(value, bytes | bytearray):
+        return memoryview(bytes(value))
+    return value
+
+
+def stored(value: Any, *, as_json: bool) -> Any:
+    """What a store keeps of a value that crosses. Raises TypeError for one that cannot.
+
+    As JSON a Map and an Error have nothing that is written, a Date is text, and undefined is left out.
+    """
+    if isinstance(value, PyProxy):
+        return stored(value.to_py(), as_json=as_json)
+    value = python_to_rpc(value)
+    if isinstance(value, JsTime):
+        return value.toISOString() if as_json else value.to_py()
+    if isinstance(value, PyProxy):
+        message = f"{value.to_py()!r} could not be cloned."
+        raise TypeError(message)
+    if as_json and isinstance(value, JsMap | JsError | set | frozenset):
+        return {}
+    if isinstance(value, dict):
+        return {key: stored(entry, as_json=as_json) for key, entry in value.items() if entry is not UNDEFINED}
+    if isinstance(value, list):
+        return [None if as_json and entry is UNDEFINED else stored(entry, as_json=as_json) for entry in value]
+    if isinstance(value, memoryview):
+        return value.tobytes()
+    return value.isoformat() if isinstance(value, date) and as_json else value
+
+
+def options_of(given: Any, named: dict[str, Any]) -> dict[str, Any]:
+    """An options object and keywords together. What is no object has no members; a Map's entries are no members either."""
+    if isinstance(given, PyProxy):
+        given = given.to_py()
+    members = {} if isinstance(given, JsMap) or not isinstance(given, dict) else dict(given)
+    return {**members, **named}

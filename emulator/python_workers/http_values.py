@@ -1,0 +1,216 @@
+"""Request and Response, as `workers` has them and as JavaScript has them: one class each serves both.
+
+https://developers.cloudflare.com/workers/languages/python/basics/ and .../workers/runtime-apis/response/.
+"""
+
+from __future__ import annotations
+
+import json
+from http import HTTPMethod, HTTPStatus
+from typing import Any, Self
+
+from emulator.python_workers.convert import options_of
+from emulator.python_workers.errors import NotEmulated
+from emulator.python_workers.headers import Headers
+from emulator.python_workers.js_values import JsDict, JsObject, JsTime, plain
+
+NO_BODY = frozenset({101, 204, 205, 304})
+"""Statuses that may not have a body."""
+STATUS_MIN, STATUS_MAX = 200, 599
+
+
+class Body:
+    """What Request and Response have in common: headers, and a body that can be read once."""
+
+    def __init__(self, body: Any, headers: Any) -> None:
+        self.headers = Headers(headers)
+        self._content = _bytes(body, type(self).__name__)
+        if isinstance(body, str) and not self.headers.has("content-type"):
+            self.headers.set("content-type", "text/plain;charset=UTF-8")
+        self._used = False
+
+    @property
+    def body(self) -> bytes | None:
+        """The bytes of the body; None without one. The runtime has a stream here."""
+        return self._content
+
+    @property
+    def body_used(self) -> bool:
+        """Whether the body has been read."""
+        return self._used
+
+    bodyUsed = body_used  # noqa: N815 - JavaScript's name
+
+    @property
+    def js_object(self) -> Self:
+        """The JavaScript object: here it is the same."""
+        return self
+
+    def _read(self) -> bytes:
+        if self._used:
+            raise OSError("Body already used")
+        self._used = self._content is not None
+        return self._content or b""
+
+    async def bytes(self) -> bytes:
+        """The body. Raises OSError when it has been read before, as all of these do."""
+        return self._read()
+
+    async def text(self) -> str:
+        """The body as UTF-8 text."""
+        return self._read().decode("utf-8", "replace")
+
+    async def buffer(self) -> memoryview:
+        """The body as a view."""
+        return memoryview(self._read())
+
+    arrayBuffer = buffer  # noqa: N815 - JavaScript's name
+
+    async def _json(self, **options: Any) -> Any:
+        options.setdefault("object_pairs_hook", JsDict)
+        return json.loads(self._read(), **options)
+
+    async def form_data(self) -> Any:
+        """Not emulated."""
+        raise NotEmulated("form data", "read text() and parse it with urllib.parse.parse_qs")
+
+    formData = form_data  # noqa: N815 - JavaScript's name
+
+
+class Request(Body):
+    """A request: `url`, `method`, `headers`, `await text()`, `await json()`, `await bytes()`."""
+
+    def __init__(self, input: Any, init: Any = None, /, **named: Any) -> None:
+        options = options_of(init, named)
+        like = input if isinstance(input, Request) else None
+        self.url: str = str(like.url if like is not None else input)
+        method = str(options.get("method") or (like.method if like is not None else "GET")).upper()
+        self.method: str = HTTPMethod[method] if method in HTTPMethod.__members__ else method
+        body = options.get("body", like._content if like is not None else None)  # noqa: SLF001 - of its own class
+        if body is not None and method in {"GET", "HEAD"}:
+            raise TypeError("Request with a GET or HEAD method cannot have a body.")
+        super().__init__(body, options.get("headers", like.headers if like is not None else None))
+        self.cf = JsObject(options.get("cf") or {})
+        self.redirect = options.get("redirect", "follow")
+
+    @classmethod
+    def new(cls, input: Any, init: Any = None, **named: Any) -> Request:
+        """JavaScript's `new Request(…)`."""
+        return cls(input, init, **named)
+
+    async def json(self, **options: Any) -> Any:
+        """The body as JSON: objects are dicts with attribute access."""
+        return await self._json(**options)
+
+    def clone(self) -> Request:
+        """A copy that can be read, too."""
+        if self._used:
+            raise OSError("Body already used")
+        return Request(self)
+
+    def __repr__(self) -> str:
+        return f"Request(method={str(self.method)!r}, url={self.url!r})"
+
+
+class Response(Body):
+    """A response: `status`, `headers`, `ok`, and the body as a Request has it. `Response.json(data)` makes one of JSON.
+
+    Raises TypeError for a body of another type than str, bytes or None, ValueError for a status outside 200..599.
+    """
+
+    def __init__(
+        self,
+        body: Any = None,
+        status: Any = None,
+        status_text: str = "",
+        headers: Any = None,
+        web_socket: Any = None,
+    ) -> None:
+        if web_socket is not None:
+            raise NotEmulated("WebSockets")
+        if isinstance(status, dict):  # JavaScript's second argument is an object
+            body, status, status_text, headers = body, *_init(status)
+        if isinstance(body, Response):
+            status, headers, body = body.status, body.headers, body._content  # noqa: SLF001 - of its own class
+        super().__init__(body, headers)
+        self.status: int = int(status or HTTPStatus.OK)
+        if self.status != HTTPStatus.SWITCHING_PROTOCOLS and not STATUS_MIN <= self.status <= STATUS_MAX:
+            message = f"Responses may only be constructed with status codes in the range 200 to 599, not {self.status}"
+            raise ValueError(message)
+        if self.status in NO_BODY and self._content:
+            message = f"Response with null body status ({self.status}) cannot have a body."
+            raise TypeError(message)
+        self.status_text = status_text
+        self.url = ""
+
+    @classmethod
+    def new(cls, body: Any = None, init: Any = None, **named: Any) -> Response:
+        """JavaScript's `new Response(…)`."""
+        return cls(body, *_init(options_of(init, named)))
+
+    @property
+    def ok(self) -> bool:
+        """Whether the status is 2xx."""
+        return HTTPStatus.OK <= self.status < HTTPStatus.MULTIPLE_CHOICES
+
+    @property
+    def statusText(self) -> str:  # noqa: N802 - JavaScript's name
+        """`status_text`."""
+        return self.status_text
+
+    def json(self, *args: Any, **options: Any) -> Any:
+        """Of a response: its body as JSON, to be awaited. Of the class: `Response.json(data, status=…)` is `from_json`."""
+        if isinstance(self, Response):
+            return self._json(**options)
+        return Response.from_json(self, *args, **options)
+
+    @staticmethod
+    def from_json(data: Any, status: Any = None, status_text: str = "", headers: Any = None) -> Response:
+        """A response whose body is the data as JSON."""
+        if isinstance(status, dict):
+            status, status_text, headers = _init(status)
+        head = Headers(headers)
+        if not head.has("content-type"):
+            head.set("content-type", "application/json")
+        return Response(json.dumps(plain(data), default=_as_json), status, status_text, head)
+
+    @staticmethod
+    def redirect(url: str, status: Any = HTTPStatus.FOUND) -> Response:
+        """A redirect to a URL."""
+        return Response(None, status, "", {"location": url})
+
+    def replace_body(self, body: Any) -> Response:
+        """The same response with another body."""
+        return Response(body, self.status, self.status_text, self.headers)
+
+    def clone(self) -> Response:
+        """A copy that can be read, too."""
+        if self._used:
+            raise OSError("Body already used")
+        return self.replace_body(self._content)
+
+    def __repr__(self) -> str:
+        return f"Response(status={self.status})"
+
+
+def _init(options: dict[str, Any]) -> tuple[Any, str, Any]:
+    """Status, status text and headers of JavaScript's options object."""
+    return options.get("status"), options.get("statusText") or options.get("status_text") or "", options.get("headers")
+
+
+def _bytes(body: Any, kind: str) -> bytes | None:
+    if body is None or isinstance(body, bytes):
+        return body
+    if isinstance(body, str):
+        return body.encode()
+    if isinstance(body, bytearray | memoryview):
+        return bytes(body)
+    message = f"Unsupported type in {kind}: {type(body).__name__}"
+    raise TypeError(message)
+
+
+def _as_json(value: Any) -> Any:
+    if isinstance(value, JsTime):
+        return value.toISOString()
+    message = f"Object of type {type(value).__name__} is not JSON serializable"
+    raise TypeError(message)

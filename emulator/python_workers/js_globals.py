@@ -1,0 +1,210 @@
+"""The globals of JavaScript that Workers import from `js`: `console`, `JSON`, `Object`, `Date` and a few constructors."""
+
+from __future__ import annotations
+
+import json
+import logging
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import parse_qs, urlsplit
+
+from emulator.python_workers.convert import UNDEFINED, PyProxy, python_to_rpc, stored
+from emulator.python_workers.errors import JsException
+from emulator.python_workers.js_values import JsArray, JsMap, JsObject, JsProxy, JsTime
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_log = logging.getLogger("emulator.worker")
+_LEVELS = {"debug": logging.DEBUG, "warn": logging.WARNING, "error": logging.ERROR}
+
+
+class Line(NamedTuple):
+    """What a Worker wrote with `console`: `level` (log, info, debug, warn, error, trace) and `text`."""
+
+    level: str
+    text: str
+
+
+class Console:
+    """`console`: what is written goes to the logger `emulator.worker` and stays in `worker.console`."""
+
+    def __init__(self, lines: list[Line]) -> None:
+        self._lines = lines
+
+    def _write(self, level: str, *parts: Any) -> None:
+        text = " ".join(part if isinstance(part, str) else _shown(part) for part in parts)
+        self._lines.append(Line(level, text))
+        _log.log(_LEVELS.get(level, logging.INFO), "%s", text)
+
+    def __getattr__(self, level: str) -> Callable[..., None]:
+        if level not in {"debug", "error", "info", "log", "trace", "warn"}:
+            raise AttributeError(level)
+        return lambda *parts: self._write(level, *parts)
+
+
+def _shown(value: Any) -> str:
+    return JSON.stringify(value) if isinstance(value, JsProxy) and not isinstance(value, PyProxy) else str(value)
+
+
+class JSON:
+    """`JSON.stringify` and `JSON.parse`."""
+
+    @staticmethod
+    def stringify(value: Any, replacer: Any = None, indent: Any = None) -> Any:
+        """The text of a value; undefined for undefined. A Map is `{}`. Raises TypeError for what cannot cross."""
+        if value is UNDEFINED:
+            return UNDEFINED
+        data = stored(value, as_json=True)
+        if isinstance(replacer, list) and isinstance(data, dict):
+            data = {key: entry for key, entry in data.items() if key in replacer}
+        separators = (",", ": ") if indent else (",", ":")
+        return json.dumps(data, ensure_ascii=False, indent=indent or None, separators=separators)
+
+    @staticmethod
+    def parse(text: Any, _reviver: Any = None) -> Any:
+        """The JavaScript value of a text. Raises JsException (SyntaxError)."""
+        try:
+            return python_to_rpc(json.loads(str(text)))
+        except json.JSONDecodeError as error:
+            raise JsException(str(error), "SyntaxError") from None
+
+
+class Object:
+    """`Object.fromEntries`, which `to_js` takes for a dict_converter, and its relatives."""
+
+    @staticmethod
+    def fromEntries(entries: Any) -> JsObject:  # noqa: N802 - JavaScript's name
+        """An object of pairs, or of a Map."""
+        pairs = entries.items() if isinstance(entries, dict) else entries
+        return JsObject({key if isinstance(key, str) else str(key): value for key, value in pairs})
+
+    @staticmethod
+    def new(given: Any = None) -> JsObject:
+        """An object: empty, or with what is given."""
+        return JsObject(given or {})
+
+    @staticmethod
+    def keys(value: Any) -> JsArray:
+        """The keys. A Map has none, as an object."""
+        return JsArray(() if isinstance(value, JsMap) else value)
+
+    @staticmethod
+    def values(value: Any) -> JsArray:
+        """The values."""
+        return JsArray(() if isinstance(value, JsMap) else value.values())
+
+    @staticmethod
+    def entries(value: Any) -> JsArray:
+        """The pairs."""
+        return JsArray(() if isinstance(value, JsMap) else (JsArray(pair) for pair in value.items()))
+
+    @staticmethod
+    def assign(target: Any, *sources: Any) -> Any:
+        """Put the sources' members into the target, and give that."""
+        for source in sources:
+            target.update(source or {})
+        return target
+
+
+class Date:
+    """`Date`: `Date.now()` and `Date.new()` read the emulator's clock."""
+
+    def __init__(self, now_ms: Callable[[], int]) -> None:
+        self.now = now_ms
+
+    def new(self, *given: Any) -> JsTime:
+        """Now; or the moment of milliseconds, of a text, of a datetime, or of year, month (from 0), day and so on, in UTC."""
+        if len(given) > 1:
+            year, month, *rest = map(int, given)
+            day, hour, minute, second, ms = [*rest, *(1, 0, 0, 0, 0)[len(rest) :]]
+            return JsTime(year, month + 1, day, hour, minute, second, ms * 1_000)
+        if not given:
+            return JsTime.of_ms(self.now())
+        return JsTime.at(given[0]) if isinstance(given[0], datetime) else JsTime.of_ms(self._ms(given[0]))
+
+    def parse(self, text: str) -> int:
+        """Milliseconds since 1970 of an ISO text."""
+        return self._ms(text)
+
+    @staticmethod
+    def _ms(given: Any) -> int:
+        if isinstance(given, int | float):
+            return int(given)
+        moment = datetime.fromisoformat(given)
+        return round((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1_000)
+
+
+class SearchParams:
+    """A URL's query: `get`, `getAll`, `has`."""
+
+    def __init__(self, query: str) -> None:
+        self._values = parse_qs(query, keep_blank_values=True)
+
+    def get(self, name: str) -> str | None:
+        """The first value of a name; None when there is none."""
+        return self._values.get(name, [None])[0]
+
+    def getAll(self, name: str) -> JsArray:  # noqa: N802 - JavaScript's name
+        """Every value of a name."""
+        return JsArray(self._values.get(name, []))
+
+    def has(self, name: str) -> bool:
+        """Whether the name occurs."""
+        return name in self._values
+
+
+class URL:
+    """A URL's parts, under JavaScript's names. Raises JsException (TypeError) for one that is not absolute."""
+
+    def __init__(self, url: Any) -> None:
+        self.href = str(url)
+        parts = urlsplit(self.href)
+        if not parts.scheme or not parts.netloc:
+            raise JsException("Invalid URL string.", "TypeError")
+        self.protocol, self.host, self.hostname = f"{parts.scheme}:", parts.netloc, parts.hostname or ""
+        self.port = str(parts.port or "")
+        self.pathname = parts.path or "/"
+        self.search = f"?{parts.query}" if parts.query else ""
+        self.hash = f"#{parts.fragment}" if parts.fragment else ""
+        self.origin = f"{self.protocol}//{self.host}"
+        self.searchParams = SearchParams(parts.query)
+
+    @classmethod
+    def new(cls, url: Any) -> URL:
+        """JavaScript's `new URL(…)`."""
+        return cls(url)
+
+    def toString(self) -> str:  # noqa: N802 - JavaScript's name
+        """The whole URL."""
+        return self.href
+
+
+class Array:
+    """`Array.new()`, `Array.of(…)`, `Array.from_(…)`, `Array.isArray(…)`."""
+
+    @staticmethod
+    def new(*values: Any) -> JsArray:
+        """An array of the values."""
+        return JsArray(values)
+
+    of = new
+
+    @staticmethod
+    def from_(values: Any) -> JsArray:
+        """An array of what can be iterated."""
+        return JsArray(values)
+
+    @staticmethod
+    def isArray(value: Any) -> bool:  # noqa: N802 - JavaScript's name
+        """Whether it is one."""
+        return isinstance(value, list)
+
+
+class Map:
+    """`Map.new(pairs)`."""
+
+    @staticmethod
+    def new(pairs: Any = ()) -> JsMap:
+        """A Map of pairs."""
+        return JsMap(pairs)

@@ -1,0 +1,165 @@
+"""JavaScript's values as Python sees them: plain results (`JsDict`, `JsList`), and proxies of what was made in JavaScript.
+
+Since SDK 1.4 bindings and messages give Python values: a dict with attribute access, a list. Before, they gave proxies that
+had `.to_py()`. These values serve both. https://developers.cloudflare.com/workers/languages/python/ffi/.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta, tzinfo
+from typing import Any, Self
+
+
+class JsProxy:
+    """Stands for Pyodide's class of the same name: what `to_js`, `JSON.parse` and `Object.new` give is an instance."""
+
+    __slots__ = ()
+
+    def to_py(self, **_options: Any) -> Any:
+        """The Python value of it."""
+        return plain(self)
+
+    def destroy(self) -> None:
+        """Nothing: Python frees what nobody holds."""
+
+
+class JsDict(dict[str, Any]):
+    """An object that came from JavaScript: a dict whose keys are attributes too, unless a dict has that attribute itself."""
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self[name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        self[name] = value
+
+    def __delattr__(self, name: str) -> None:
+        try:
+            del self[name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+    def to_py(self, **_options: Any) -> dict[str, Any]:
+        """Plain dicts and lists, all the way down."""
+        return {key: plain(value) for key, value in self.items()}
+
+
+class JsList(list[Any]):
+    """An array that came from JavaScript: a list that has `.to_py()` and `.length`."""
+
+    @property
+    def length(self) -> int:
+        """How many entries it has."""
+        return len(self)
+
+    def to_py(self, **_options: Any) -> list[Any]:
+        """Plain lists and dicts, all the way down."""
+        return [plain(value) for value in self]
+
+
+class JsObject(JsDict, JsProxy):
+    """An object made in JavaScript."""
+
+    def object_keys(self) -> JsArray:
+        """Its keys."""
+        return JsArray(self)
+
+    def object_values(self) -> JsArray:
+        """Its values."""
+        return JsArray(self.values())
+
+    def object_entries(self) -> JsArray:
+        """Its pairs of key and value."""
+        return JsArray(JsArray(pair) for pair in self.items())
+
+
+class JsMap(JsDict, JsProxy):
+    """A Map: what `to_js` makes of a dict without a dict_converter. As JSON it is `{}`, which is a well-known trap."""
+
+    def set(self, key: Any, value: Any) -> Self:
+        """Put an entry."""
+        self[key] = value
+        return self
+
+    def has(self, key: Any) -> bool:
+        """Whether it has the key."""
+        return key in self
+
+
+class JsArray(JsList, JsProxy):
+    """An array made in JavaScript."""
+
+    def push(self, *values: Any) -> int:
+        """Append; gives the new length."""
+        self.extend(values)
+        return len(self)
+
+
+class JsError(Exception, JsProxy):
+    """An Error object: `message`."""
+
+    @property
+    def message(self) -> str:
+        """What it says."""
+        return str(self)
+
+
+class JsTime(datetime):
+    """A Date as a datetime without a zone, which is UTC, in whole milliseconds; it also has JavaScript's methods."""
+
+    @classmethod
+    def at(cls, moment: datetime) -> Self:
+        """The same moment, aware or without a zone (UTC), cut to milliseconds."""
+        utc = moment.astimezone(UTC) if moment.tzinfo is not None else moment
+        micro = utc.microsecond // 1_000 * 1_000
+        return cls(utc.year, utc.month, utc.day, utc.hour, utc.minute, utc.second, micro)
+
+    @classmethod
+    def of_ms(cls, milliseconds: float) -> Self:
+        """The moment that is so many milliseconds after 1970."""
+        return cls.at(datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=int(milliseconds)))
+
+    def timestamp(self) -> float:
+        """Seconds since 1970."""
+        return self.replace(tzinfo=UTC).timestamp() if self.tzinfo is None else super().timestamp()
+
+    def astimezone(self, tz: tzinfo | None = None) -> Self:
+        """The same moment in another zone; without a zone it is UTC."""
+        return super(JsTime, self.replace(tzinfo=UTC) if self.tzinfo is None else self).astimezone(tz)
+
+    def getTime(self) -> int:  # noqa: N802 - JavaScript's name
+        """Milliseconds since 1970."""
+        return round(self.timestamp() * 1_000)
+
+    def valueOf(self) -> int:  # noqa: N802 - JavaScript's name
+        """`getTime()`."""
+        return self.getTime()
+
+    def toISOString(self) -> str:  # noqa: N802 - JavaScript's name
+        """As JSON has it: `2026-01-01T00:00:00.000Z`."""
+        return self.replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"
+
+    def toJSON(self) -> str:  # noqa: N802 - JavaScript's name
+        """`toISOString()`."""
+        return self.toISOString()
+
+    def toString(self) -> str:  # noqa: N802 - JavaScript's name
+        """`toISOString()`, which is easier to read than JavaScript's own form."""
+        return self.toISOString()
+
+    def to_py(self, **_options: Any) -> datetime:
+        """A plain datetime without a zone."""
+        return datetime(self.year, self.month, self.day, self.hour, self.minute, self.second, self.microsecond, self.tzinfo)
+
+
+def plain(value: Any) -> Any:
+    """Python's own types, all the way down: what `.to_py()` gives."""
+    if isinstance(value, JsTime):
+        return value.to_py()
+    if isinstance(value, dict):
+        return {key: plain(entry) for key, entry in value.items()}
+    if isinstance(value, list):
+        return [plain(entry) for entry in value]
+    return value

@@ -1,0 +1,80 @@
+"""The modules that a Worker finds in the runtime, made anew for each Worker: `workers`, `js`, `pyodide.ffi`, `asgi`.
+
+What they lack raises NotEmulated when it is imported or touched.
+"""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from emulator.python_workers import asgi, convert, js_globals
+from emulator.python_workers.errors import JsException, NotEmulated
+from emulator.python_workers.headers import Headers
+from emulator.python_workers.http_values import Request, Response
+from emulator.python_workers.js_values import JsProxy
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class StandIn(ModuleType):
+    """A module of the runtime. What is not in it is not emulated."""
+
+    def __init__(self, name: str, content: dict[str, Any]) -> None:
+        super().__init__(name, f"Stands for {name} of the Python Workers runtime.")
+        self.__dict__.update(content)
+        self.__all__ = sorted(content)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise NotEmulated(f"{self.__name__}.{name}", f"{self.__name__} has {', '.join(self.__all__)}")
+
+
+class WorkerEntrypoint:
+    """The base of a Worker's class: `self.env` and `self.ctx`."""
+
+    def __init__(self, ctx: Any, env: Any) -> None:
+        self.ctx, self.env = ctx, env
+
+
+def handler(function: Any) -> Any:
+    """The decorator of module-level handlers. Requests and environments are Python's already: the function stays as it is."""
+    return function
+
+
+def stand_ins(
+    *,
+    env: Any,
+    console: js_globals.Console,
+    fetch: Callable[..., Any],
+    wait_until: Callable[[Any], None],
+    now_ms: Callable[[], int],
+) -> dict[str, ModuleType]:
+    """The modules by dotted name, and the base class as `workers.WorkerEntrypoint`."""
+    base = type("WorkerEntrypoint", (WorkerEntrypoint,), {"__module__": "workers", "__doc__": WorkerEntrypoint.__doc__})
+    web = StandIn("asgi", {"fetch": asgi.fetch})
+    ffi = StandIn(
+        "pyodide.ffi",
+        {"JsException": JsException, "JsProxy": JsProxy, "create_proxy": convert.create_proxy, "to_js": convert.to_js},
+    )
+    workers = StandIn(
+        "workers",
+        {
+            "Headers": Headers, "Request": Request, "Response": Response, "WorkerEntrypoint": base, "asgi": web, "env": env,
+            "fetch": fetch, "handler": handler, "python_from_rpc": convert.python_from_rpc,
+            "python_to_rpc": convert.python_to_rpc, "waitUntil": wait_until, "wait_until": wait_until,
+        },
+    )  # fmt: skip
+    js = StandIn(
+        "js",
+        {
+            "Array": js_globals.Array, "Date": js_globals.Date(now_ms), "Headers": Headers, "JSON": js_globals.JSON,
+            "Map": js_globals.Map, "Object": js_globals.Object, "Request": Request, "Response": Response,
+            "URL": js_globals.URL, "console": console, "fetch": fetch, "undefined": convert.UNDEFINED,
+        },
+    )  # fmt: skip
+    pyodide = StandIn("pyodide", {"ffi": ffi})
+    modules = {"workers": workers, "workers.asgi": web, "asgi": web, "js": js, "pyodide": pyodide, "pyodide.ffi": ffi}
+    return {**modules, **{name: StandIn(name, {}) for name in ("_pyodide", "pyodide_js")}}
