@@ -1,11 +1,11 @@
 """A toolkit for the code around a queue: which errors to retry and when, doing things once, where tasks stand.
 
 Pure Python 3.11 without dependencies; it imports nothing of the emulator. Copy this folder beside a Worker's source to use it
-there (as `emulator/toolkit/`, or under any name). Every name below is public.
+there (as `emulator/toolkit/`, or under any name). Every name below is public; constants too.
 """
 
+from .backoff import LONGEST_SECONDS as LONGEST_SECONDS
 from .backoff import (
-    LONGEST_SECONDS,
     Backoff,
     asynq,
     course,
@@ -19,7 +19,8 @@ from .backoff import (
     up_to_half_more,
 )
 from .consumer import Consumer, PolicyCannotWork
-from .decide import DELAYS, Decision, decide_retry
+from .decide import DELAYS as DELAYS
+from .decide import Decision, decide_retry
 from .errors import (
     Busy,
     ClientError,
@@ -38,17 +39,18 @@ from .errors import (
 from .letters import DeadLetters
 from .once import MemoryKV, OnceDownstream, OnceKV, OnceSeen, OnceSQL, OnceWarning, Outcome
 from .panics import is_panic, place_of, stack_of
-from .policy import PAGE, SOURCE, Action, Dialect, Policies, RetryPolicy, Verdict, asynq_policy, course_policies
+from .policy import PAGE as PAGE
+from .policy import SOURCE as SOURCE
+from .policy import Action, Dialect, Policies, RetryPolicy, Verdict, asynq_policy, course_policies
 from .settling import settle
 from .task import MissingKey, Task
 from .tasks import RateAlarm, RateJump, RetryRate, TaskTable
 
 __all__ = [
-    "DELAYS", "LONGEST_SECONDS", "PAGE", "SOURCE", "Action", "Backoff", "Busy", "ClientError", "Consumer", "DeadLetters",
-    "DeadlineExceeded", "Decision", "Dialect", "ErrorClass", "MemoryKV", "MissingKey", "NetworkError", "OnceDownstream",
-    "OnceKV", "OnceSQL", "OnceSeen", "OnceWarning", "Outcome", "Policies", "PolicyCannotWork", "RateAlarm", "RateJump",
-    "RateLimited", "RetryPolicy", "RetryRate", "RevokeTask", "ServerError", "SkipRetry", "Task", "TaskError", "TaskTable",
-    "Verdict", "asynq", "asynq_policy", "classify", "course", "course_policies", "decide_retry", "exponential",
-    "exponential_capped", "fixed", "full_jitter", "is_error", "is_panic", "is_retryable", "linear", "place_of", "settle",
-    "spread", "stack_of", "staged", "up_to_half_more",
+    "Action", "Backoff", "Busy", "ClientError", "Consumer", "DeadLetters", "DeadlineExceeded", "Decision", "Dialect",
+    "ErrorClass", "MemoryKV", "MissingKey", "NetworkError", "OnceDownstream", "OnceKV", "OnceSQL", "OnceSeen", "OnceWarning",
+    "Outcome", "Policies", "PolicyCannotWork", "RateAlarm", "RateJump", "RateLimited", "RetryPolicy", "RetryRate",
+    "RevokeTask", "ServerError", "SkipRetry", "Task", "TaskError", "TaskTable", "Verdict", "asynq", "asynq_policy",
+    "classify", "course", "course_policies", "decide_retry", "exponential", "exponential_capped", "fixed", "full_jitter",
+    "is_error", "is_panic", "is_retryable", "linear", "place_of", "settle", "spread", "stack_of", "staged", "up_to_half_more",
 ]  # fmt: skip

@@ -37,13 +37,13 @@ class DeadLetters:
         )
 
     async def keep(self, error: BaseException, task: Task) -> None:
-        """Store a task that was given up, and tell somebody: fits `on_exhausted`."""
-        await self.sql.run(
-            f"INSERT OR REPLACE INTO {self.table} VALUES (?, ?, ?, ?, ?, ?, ?)",  # noqa: S608 - a checked name
+        """Store a task that was given up, and tell somebody, once: fits `on_exhausted`."""
+        new = await self.sql.run(
+            f"INSERT OR IGNORE INTO {self.table} VALUES (?, ?, ?, ?, ?, ?, ?)",  # noqa: S608 - a checked name
             task.id, task.type, task.queue, json.dumps(task.payload, default=str), f"{type(error).__name__}: {error}",
             stack_of(error), iso(self.clock()),
         )  # fmt: skip
-        if self.tell is not None:
+        if new and self.tell is not None:
             await settled(self.tell(f"[DEAD LETTER] id={task.id} type={task.type} queue={task.queue} err={error}"))
 
     async def all(self) -> list[dict[str, Any]]:

@@ -22,6 +22,11 @@ from .tasks import REVOKED
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+
+class Unreadable(SkipRetry):
+    """The body cannot be read, so it cannot be sent anywhere else: only the queue itself can move it."""
+
+
 TALLY_SECONDS = 1_209_600
 BUSY_SECONDS = 5
 
@@ -57,10 +62,10 @@ def settle(
 
     `dead_letter` is the producer binding of the dead-letter queue; with it, what is given up is sent there unchanged and then
     acknowledged. Without it, the message is exhausted: retried without delay until the queue itself dead-letters it,
-    unprocessed if there is a `tally` to remember it by. `tally` is a KV-like store that counts what `is_failure` denies and
-    remembers what was given up; the former needs it (ValueError). `table` is a TaskTable that follows each task by the key in
-    its body. Each of the three may be a name in env, or a function of env. An error of a hook or a store retries its message,
-    and is raised when the whole batch is settled.
+    unprocessed if there is a `tally` to remember it by (else each of those attempts works, fails and calls the hooks again).
+    `tally` is a KV-like store that counts what `is_failure` denies and remembers what was given up; the former needs it
+    (ValueError). `table` is a TaskTable that follows each task by the key in its body. Each of the three may be a name in env,
+    or a function of env. An error of a hook or a store retries its message, and is raised when the whole batch is settled.
     """
     known = Policies(policies) if isinstance(policies, RetryPolicy) else policies or Policies()
     if tally is None and any(not one.counts_everything for one in (known.default, *known.by_type.values())):
@@ -142,7 +147,7 @@ def _task_of(
         body = message.body
         kind = settings.type_of(body)
     except Exception as error:  # noqa: BLE001 - a body that cannot be read is this message's failure
-        unread = SkipRetry("the body cannot be read")
+        unread = Unreadable("the body cannot be read")
         unread.__cause__ = error
     policy = settings.policies[kind]
     attempt, sent_at = int(message.attempts), _seconds(message.timestamp)
@@ -200,12 +205,12 @@ async def _judge(settings: Settings, policy: RetryPolicy, task: Task, error: Exc
     if verdict.action is Action.REVOKE:
         message.ack()
         return
-    await _bury(settings, verdict, task)
+    await _bury(settings, verdict, task, None if isinstance(error, Unreadable) else _named(settings.dead_letter, task.env))
 
 
-async def _bury(settings: Settings, verdict: Verdict, task: Task) -> None:
+async def _bury(settings: Settings, verdict: Verdict, task: Task, binding: Any) -> None:
     """To the dead-letter queue: by its binding, else by exhausting. Where the binding fails, the message stays in its queue."""
-    binding, message = _named(settings.dead_letter, task.env), task.message
+    message = task.message
     if binding is None:
         await _remember(settings, task, given_up=verdict.reason or "given up")
         message.retry()

@@ -8,7 +8,16 @@ from collections import Counter
 import pytest
 
 from emulator.toolkit import (
-    asynq, course, exponential, exponential_capped, fixed, full_jitter, linear, spread, staged, up_to_half_more,
+    asynq,
+    course,
+    exponential,
+    exponential_capped,
+    fixed,
+    full_jitter,
+    linear,
+    spread,
+    staged,
+    up_to_half_more,
 )  # fmt: skip
 
 ASYNQ_BOUNDS = {0: (15, 44), 1: (16, 74), 2: (31, 118), 3: (96, 212), 5: (640, 814), 10: (10_015, 10_334), 24: (331_791, 332_516)}

@@ -12,7 +12,7 @@ from emulator.toolkit import ErrorClass, RateLimited, RevokeTask, SkipRetry, cla
 from emulator.toolkit import errors as toolkit_errors
 
 
-class Answered(Exception):
+class Answered(Exception):  # noqa: N818 - what happened
     """An HTTP library's error."""
 
     def __init__(self, status, text="failed"):
@@ -120,15 +120,11 @@ def test_the_status_of_an_answer_that_an_error_carries():
 
 
 def test_the_chain_is_looked_through_like_errors_is():
-    try:
-        try:
-            raise KeyError("user")
-        except KeyError as error:
-            raise RuntimeError("not found") from SkipRetry(str(error))
-    except RuntimeError as error:
-        assert is_error(error, SkipRetry)
-        assert not is_error(error, RevokeTask)
-        assert not is_error(error, KeyError), "what was only being handled is no cause"
+    error = RuntimeError("not found")
+    error.__cause__, error.__context__ = SkipRetry("user"), KeyError("user")
+    assert is_error(error, SkipRetry)
+    assert not is_error(error, RevokeTask)
+    assert not is_error(error, KeyError), "what was only being handled is no cause"
 
 
 def test_groups_are_looked_into():

@@ -7,8 +7,25 @@ import dataclasses
 import pytest
 
 from emulator.toolkit import (
-    PAGE, Action, Consumer, DeadlineExceeded, ErrorClass, Policies, PolicyCannotWork, RateLimited, RetryPolicy, RevokeTask,
-    SkipRetry, Task, asynq_policy, course_policies, exponential, fixed, is_panic, linear, place_of,
+    PAGE,
+    Action,
+    Consumer,
+    DeadlineExceeded,
+    ErrorClass,
+    Policies,
+    PolicyCannotWork,
+    RateLimited,
+    RetryPolicy,
+    RevokeTask,
+    SkipRetry,
+    Task,
+    asynq_policy,
+    course_policies,
+    exponential,
+    fixed,
+    is_panic,
+    linear,
+    place_of,
 )  # fmt: skip
 
 TASK = Task("m1", "jobs", "email:send", {"to": "ann"}, max_retries=25)
@@ -18,7 +35,7 @@ def retried(count):
     return dataclasses.replace(TASK, retried=count, attempt=count + 1)
 
 
-class NotReady(Exception):
+class NotReady(Exception):  # noqa: N818 - what it is
     """What is no failure."""
 
 
