@@ -30,6 +30,10 @@ _PLAIN = {
 """Keys whose bindings are not emulated."""
 
 
+_SEEN_WHEN_RUN = frozenset({"CFQ801"})
+"""Whether there is a handler need not be guessed from the source: the Worker is run."""
+
+
 class Store(NamedTuple):
     """A KV namespace or a D1 database: the name it is bound as, and what tells it from others."""
 
@@ -51,7 +55,7 @@ class WorkerConfig(NamedTuple):
 
 def load(path: str | PathLike[str], env: str | None, plan: str) -> WorkerConfig:
     """Read a file, or the first wrangler file of a folder. Raises ConfigRefused for errors and a `main` that is no Python."""
-    file, environment = select(path, env, plan)
+    file, environment = select(path, env, plan, but=_SEEN_WHEN_RUN)
     main = environment.inherited("main")
     name = main.text if main is not None else None
     if not name or not name.endswith(".py"):

@@ -1,6 +1,7 @@
 """D1 over SQLite in memory: `prepare`, `bind`, `first`, `all`, `run`, `raw`, `batch` in one transaction, `exec`.
 
-https://developers.cloudflare.com/d1/worker-api/. Rows are dicts with attribute access. SQL's own clock is the computer's.
+https://developers.cloudflare.com/d1/worker-api/. Rows are dicts with attribute access. SQL's own clock is
+the emulator's.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import sqlite3
 from typing import TYPE_CHECKING, Any
 
 from emulator.python_workers import convert
+from emulator.python_workers.d1_clock import put_clock
 from emulator.python_workers.errors import JsException
 from emulator.python_workers.js_values import JsDict, JsList
 from emulator.python_workers.promise import Promise
@@ -23,10 +25,10 @@ _TRANSACTION = re.compile(r"\s*(BEGIN|COMMIT|ROLLBACK|SAVEPOINT|RELEASE)\b", re.
 class D1:
     """A database. `connection` is the SQLite connection, for tests that want to look without awaiting."""
 
-    def __init__(self) -> None:
+    def __init__(self, now_us: Callable[[], int]) -> None:
         self.connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
         self.connection.execute("PRAGMA foreign_keys = ON")
-        self._bookmarks = 0
+        put_clock(self.connection, now_us)
 
     def prepare(self, sql: str) -> Statement:
         """A statement, to be bound and run."""

@@ -53,13 +53,14 @@ class Context:
         self.props: dict[str, Any] = {}
 
     def waitUntil(self, awaitable: Awaitable[Any]) -> None:  # noqa: N802 - JavaScript's name
-        """Run it to its end; `run_until_idle()` waits for it. Without a running loop it begins when time next moves."""
+        """Run it to its end; `run_until_idle()` waits for it."""
         runner = self._emulator._runner  # noqa: SLF001 - Workers are part of the emulator
-        loop = _running() or runner.loop
-        task = loop.create_task(_awaited(awaitable))
-        if loop is runner.loop:
-            runner.promises.add(task)
-            task.add_done_callback(runner.promises.discard)
+        task = runner.loop.create_task(_awaited(awaitable))
+        runner.promises.add(task)
+        task.add_done_callback(runner.promises.discard)
+        if not isinstance(_running(), VirtualLoop):
+            with self._emulator._moving_time():  # noqa: SLF001 - as above
+                runner.wake(self._emulator._clock.now_us())  # noqa: SLF001 - as above
 
     wait_until = waitUntil
 

@@ -13,6 +13,7 @@ import importlib.util
 import itertools
 import os
 import sys
+import weakref
 from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -41,9 +42,10 @@ class Importer:
         self._stand_ins = stand_ins
         self._tops = {name.partition(".")[0] for name in stand_ins}
         self._builtins = {**vars(builtins), "__import__": self._import}
+        self._modules: dict[str, ModuleType] = {}
         package = ModuleType(self.prefix)
         package.__path__ = []
-        sys.modules[self.prefix] = package
+        self._keep(package)
         self._importlib = _importlib_for(self)
 
     def load_main(self, file: Path) -> ModuleType:
@@ -69,7 +71,7 @@ class Importer:
         if not self._is_own(top):
             return builtins.__import__(name, names, locals, fromlist, level)
         found = self._load(f"{self.prefix}.{name}")
-        return self._with_children(found, fromlist) if fromlist else sys.modules[f"{self.prefix}.{top}"]
+        return self._with_children(found, fromlist) if fromlist else self._modules[f"{self.prefix}.{top}"]
 
     def import_module(self, name: str, package: str | None = None) -> ModuleType:
         """`importlib.import_module` for the Worker's modules."""
@@ -83,7 +85,7 @@ class Importer:
         return self._stand_ins[name]
 
     def _is_own(self, top: str) -> bool:
-        if f"{self.prefix}.{top}" in sys.modules:
+        if f"{self.prefix}.{top}" in self._modules:
             return True
         spec = PathFinder.find_spec(top, self._roots)
         if spec is None:
@@ -92,8 +94,8 @@ class Importer:
         return spec.origin is not None or (top not in sys.modules and importlib.util.find_spec(top) is None)
 
     def _load(self, full: str) -> ModuleType:
-        if full in sys.modules:
-            return sys.modules[full]
+        if full in self._modules:
+            return self._modules[full]
         parent, _, name = full.rpartition(".")
         above = self._load(parent)
         where = self._roots if parent == self.prefix else list(above.__path__) if hasattr(above, "__path__") else []
@@ -117,7 +119,7 @@ class Importer:
         module.__package__ = spec.name if spec.submodule_search_locations is not None else spec.name.rpartition(".")[0]
         if spec.submodule_search_locations is not None:
             module.__path__ = spec.submodule_search_locations
-        sys.modules[spec.name] = module
+        self._keep(module)
         if spec.origin is None:
             return module
         module.__file__ = spec.origin
@@ -127,9 +129,14 @@ class Importer:
                 code = compile(file.read(), spec.origin, "exec", dont_inherit=True)
             exec(code, module.__dict__)  # noqa: S102 - running it is what loading means
         except BaseException:
-            del sys.modules[spec.name]
+            del sys.modules[spec.name], self._modules[spec.name]
             raise
         return module
+
+    def _keep(self, module: ModuleType) -> None:
+        """Hold a module here; `sys.modules` only points to it, so that a Worker goes when nobody has it any more."""
+        self._modules[module.__name__] = module
+        sys.modules[module.__name__] = weakref.proxy(module)
 
     def _with_children(self, module: ModuleType, fromlist: Any) -> ModuleType:
         if hasattr(module, "__path__"):

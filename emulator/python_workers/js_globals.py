@@ -6,7 +6,6 @@ import json
 import logging
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
-from urllib.parse import parse_qs, urlsplit
 
 from emulator.python_workers.convert import UNDEFINED, PyProxy, python_to_rpc, stored
 from emulator.python_workers.errors import JsException
@@ -71,7 +70,11 @@ class JSON:
 
 
 class Object:
-    """`Object.fromEntries`, which `to_js` takes for a dict_converter, and its relatives."""
+    """`Object.fromEntries`, which `to_js` takes for a dict_converter, and its relatives. `Object()` makes an empty one."""
+
+    def __new__(cls, given: Any = None) -> JsObject:  # type: ignore[misc]
+        """An object."""
+        return JsObject(given or {})
 
     @staticmethod
     def fromEntries(entries: Any) -> JsObject:  # noqa: N802 - JavaScript's name
@@ -133,51 +136,6 @@ class Date:
             return int(given)
         moment = datetime.fromisoformat(given)
         return round((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1_000)
-
-
-class SearchParams:
-    """A URL's query: `get`, `getAll`, `has`."""
-
-    def __init__(self, query: str) -> None:
-        self._values = parse_qs(query, keep_blank_values=True)
-
-    def get(self, name: str) -> str | None:
-        """The first value of a name; None when there is none."""
-        return self._values.get(name, [None])[0]
-
-    def getAll(self, name: str) -> JsArray:  # noqa: N802 - JavaScript's name
-        """Every value of a name."""
-        return JsArray(self._values.get(name, []))
-
-    def has(self, name: str) -> bool:
-        """Whether the name occurs."""
-        return name in self._values
-
-
-class URL:
-    """A URL's parts, under JavaScript's names. Raises JsException (TypeError) for one that is not absolute."""
-
-    def __init__(self, url: Any) -> None:
-        self.href = str(url)
-        parts = urlsplit(self.href)
-        if not parts.scheme or not parts.netloc:
-            raise JsException("Invalid URL string.", "TypeError")
-        self.protocol, self.host, self.hostname = f"{parts.scheme}:", parts.netloc, parts.hostname or ""
-        self.port = str(parts.port or "")
-        self.pathname = parts.path or "/"
-        self.search = f"?{parts.query}" if parts.query else ""
-        self.hash = f"#{parts.fragment}" if parts.fragment else ""
-        self.origin = f"{self.protocol}//{self.host}"
-        self.searchParams = SearchParams(parts.query)
-
-    @classmethod
-    def new(cls, url: Any) -> URL:
-        """JavaScript's `new URL(…)`."""
-        return cls(url)
-
-    def toString(self) -> str:  # noqa: N802 - JavaScript's name
-        """The whole URL."""
-        return self.href
 
 
 class Array:

@@ -8,10 +8,11 @@ from __future__ import annotations
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from emulator.python_workers import asgi, convert, js_globals
+from emulator.python_workers import asgi, convert, js_globals, worker_time
 from emulator.python_workers.errors import JsException, NotEmulated
 from emulator.python_workers.headers import Headers
 from emulator.python_workers.http_values import Request, Response
+from emulator.python_workers.js_url import URL
 from emulator.python_workers.js_values import JsProxy
 
 if TYPE_CHECKING:
@@ -50,15 +51,18 @@ def stand_ins(
     console: js_globals.Console,
     fetch: Callable[..., Any],
     wait_until: Callable[[Any], None],
-    now_ms: Callable[[], int],
+    now_us: Callable[[], int],
 ) -> dict[str, ModuleType]:
     """The modules by dotted name, and the base class as `workers.WorkerEntrypoint`."""
     base = type("WorkerEntrypoint", (WorkerEntrypoint,), {"__module__": "workers", "__doc__": WorkerEntrypoint.__doc__})
     web = StandIn("asgi", {"fetch": asgi.fetch})
     ffi = StandIn(
         "pyodide.ffi",
-        {"JsException": JsException, "JsProxy": JsProxy, "create_proxy": convert.create_proxy, "to_js": convert.to_js},
-    )
+        {
+            "JsException": JsException, "JsProxy": JsProxy, "create_proxy": convert.create_proxy, "jsnull": None,
+            "to_js": convert.to_js,
+        },
+    )  # fmt: skip
     workers = StandIn(
         "workers",
         {
@@ -70,11 +74,11 @@ def stand_ins(
     js = StandIn(
         "js",
         {
-            "Array": js_globals.Array, "Date": js_globals.Date(now_ms), "Headers": Headers, "JSON": js_globals.JSON,
-            "Map": js_globals.Map, "Object": js_globals.Object, "Request": Request, "Response": Response,
-            "URL": js_globals.URL, "console": console, "fetch": fetch, "undefined": convert.UNDEFINED,
+            "Array": js_globals.Array, "Date": js_globals.Date(lambda: now_us() // 1_000), "Headers": Headers,
+            "JSON": js_globals.JSON, "Map": js_globals.Map, "Object": js_globals.Object, "Request": Request,
+            "Response": Response, "URL": URL, "console": console, "fetch": fetch, "undefined": convert.UNDEFINED,
         },
     )  # fmt: skip
     pyodide = StandIn("pyodide", {"ffi": ffi})
     modules = {"workers": workers, "workers.asgi": web, "asgi": web, "js": js, "pyodide": pyodide, "pyodide.ffi": ffi}
-    return {**modules, **{name: StandIn(name, {}) for name in ("_pyodide", "pyodide_js")}}
+    return {**modules, **{name: StandIn(name, {}) for name in ("_pyodide", "pyodide_js")}, **worker_time.modules(now_us)}

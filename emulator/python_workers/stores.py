@@ -17,19 +17,19 @@ class Stores:
 
     def __init__(self, emulator: Emulator) -> None:
         clock = emulator._clock  # noqa: SLF001 - Workers are part of the emulator
-        self.now_ms = lambda: clock.now_us() // 1_000
+        self.now_us = clock.now_us
         self._kv: dict[str, KV] = {}
         self._d1: dict[str, D1] = {}
         self._finish = weakref.finalize(emulator, _close, self._d1)
 
     def kv(self, identity: str) -> KV:
         """The namespace of an id."""
-        return self._kv.setdefault(identity, KV(self.now_ms))
+        return self._kv.setdefault(identity, KV(lambda: self.now_us() // 1_000))
 
     def d1(self, identity: str) -> D1:
         """The database of an id."""
         if identity not in self._d1:
-            self._d1[identity] = D1()
+            self._d1[identity] = D1(self.now_us)
         return self._d1[identity]
 
 

@@ -55,7 +55,7 @@ class Worker:
             console=self._console,
             fetch=self._fetch_out,
             wait_until=self._wait_until,
-            now_ms=stores_of(emulator).now_ms,
+            now_us=stores_of(emulator).now_us,
         )
         importer = Importer(_roots(main.parent, project), modules)
         weakref.finalize(emulator, forget, importer.prefix)
@@ -147,6 +147,8 @@ class Worker:
     def _wait_until(self, awaitable: Any) -> None:
         context = _context.get()
         if context is None:
+            if inspect.iscoroutine(awaitable):
+                awaitable.close()
             raise RuntimeError("wait_until() is for handlers: nothing is being handled")
         context.waitUntil(awaitable)
 

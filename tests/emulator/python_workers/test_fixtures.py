@@ -78,7 +78,8 @@ def test_on_queue_old(emu, load, run):
     run(worker.fetch("https://example.com/", method="POST", body='{"order": 5}'))
     emu.run_until_idle()
     body = {"order": 5, "lines": [{"sku": "a", "n": 2}]}
-    assert worker.module.SEEN == [(True, body, 1), (True, body, 2)]
+    seen = worker.module.SEEN
+    assert seen == [(True, body, 1), (True, body, 2)]
     assert moments(emu) == [(0, [body]), (7, [body])]
 
 
@@ -107,7 +108,8 @@ def test_both_forms(emu, load, env, queue, called):
     worker = load("both_forms", env)
     emu.queue(queue).send(1)
     emu.run_until_idle()
-    assert worker.module.SEEN == [called]
+    seen = worker.module.SEEN
+    assert seen == [called]
 
 
 def test_not_async(emu, load, run):

@@ -1,0 +1,175 @@
+"""Requests in, responses out, and the Worker's own fetch."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from emulator.python_workers.http_values import Headers, Request, Response
+
+ECHO = """
+    import asyncio
+    from workers import Response, WorkerEntrypoint, fetch, Request
+    class Default(WorkerEntrypoint):
+        async def fetch(self, request):
+            if "slow" in request.url:
+                await asyncio.sleep(3600)
+            if "out" in request.url:
+                answer = await fetch("https://api.example.com/x", method="POST", headers={"A": "b"}, body="hello")
+                return Response(await answer.text(), status=answer.status, headers={"ct": answer.headers["content-type"] or ""})
+            if "raw" in request.url:
+                return "text"
+            if "boom" in request.url:
+                raise KeyError("boom")
+            if "never" in request.url:
+                await asyncio.get_running_loop().create_future()
+            await self.env.JOBS.send("x")
+            return Response.json({"method": request.method, "ua": request.headers.get("User-Agent"), "text": await request.text()})
+"""
+
+
+def test_fetch_takes_a_url_with_options_or_a_request(write, run):
+    worker = write(ECHO)
+    answer = run(worker.fetch("https://example.com/", method="PUT", headers={"user-agent": "t"}, body="b"))
+    assert run(answer.json()) == {"method": "PUT", "ua": "t", "text": "b"}
+    answer = run(worker.fetch(Request("https://example.com/", method="POST", body=b"c")))
+    assert answer.ok
+    assert answer.headers["Content-Type"] == "application/json"
+    assert run(answer.json()) == {"method": "POST", "ua": None, "text": "c"}
+    assert run(run(worker.fetch("https://example.com/", {"method": "PATCH"})).json())["method"] == "PATCH"
+
+
+def test_fetch_runs_on_virtual_time_and_what_is_due_happens(emu, write, run):
+    worker = write(ECHO)
+    emu.queue("jobs").send("y")
+    run(worker.fetch("https://example.com/slow"))
+    assert (emu.now.hour, [d.at.hour for d in emu.deliveries[:4]]) == (1, [0] * 4)  # there is no queue handler: four failures
+
+
+def test_fetch_works_in_any_loop_and_many_at_once(write):
+    worker = write(ECHO)
+
+    async def main():
+        return await asyncio.gather(*(worker.fetch(f"https://example.com/{n}") for n in range(3)), worker.fetch("https://example.com/slow"))
+
+    assert [answer.status for answer in asyncio.run(main())] == [200] * 4
+    assert asyncio.run(worker.fetch("https://example.com/")).status == 200
+
+
+def test_a_fetch_that_fails_raises_in_the_test(write, run):
+    worker = write(ECHO)
+    with pytest.raises(KeyError, match="boom"):
+        run(worker.fetch("https://example.com/boom"))
+    with pytest.raises(TypeError, match="a fetch handler gives a Response, not str"):
+        run(worker.fetch("https://example.com/raw"))
+    with pytest.raises(RuntimeError, match="nothing will ever bring"):
+        run(worker.fetch("https://example.com/never"))
+    nothing = write("x = 1\n", queues={})
+    with pytest.raises(RuntimeError, match=r"does not export a fetch\(\) function"):
+        run(nothing.fetch("https://example.com/"))
+
+
+def test_outgoing_fetch_is_refused_without_a_responder(write, run):
+    worker = write(ECHO)
+    with pytest.raises(OSError, match=r"fetch refused: POST https://api\.example\.com/x"):
+        run(worker.fetch("https://example.com/out"))
+    assert [request.url for request in worker.fetches] == ["https://api.example.com/x"]
+
+
+async def answer_later(request):
+    await asyncio.sleep(5)
+    return Response(f"{request.method} {await request.text()}", status=201)
+
+
+@pytest.mark.parametrize(
+    ("responder", "status", "text"),
+    [
+        (answer_later, 201, "POST hello"), (lambda _: "plain", 200, "plain"), (lambda _: b"bytes", 200, "bytes"),
+        (lambda _: {"a": 1}, 200, '{"a": 1}'), (lambda _: None, 200, ""), (lambda r: Response(r.headers["a"]), 200, "b"),
+    ],
+)  # fmt: skip
+def test_a_responder_answers(write, run, responder, status, text):
+    worker = write(ECHO, options={"fetch": responder})
+    answer = run(worker.fetch("https://example.com/out"))
+    assert (answer.status, run(answer.text())) == (status, text)
+
+
+def test_a_responder_may_be_set_later_and_may_raise(write, run):
+    worker = write(ECHO)
+    worker.responder = lambda _: 1 / 0
+    with pytest.raises(ZeroDivisionError):
+        run(worker.fetch("https://example.com/out"))
+
+
+def test_responses_of_every_make(run):
+    assert run(Response.json([1], status=201, headers={"x": "y"}).text()) == "[1]"
+    assert Response.json({"a": 1}).headers["content-type"] == "application/json"
+    assert (Response("x").status, Response("x").ok, Response(None, 404).ok) == (200, True, False)
+    assert Response.redirect("https://example.com/", 307).headers["location"] == "https://example.com/"
+    made = Response.new("body", {"status": 418, "statusText": "teapot", "headers": {"a": "b"}})
+    assert (made.status, made.statusText, made.headers.get("A")) == (418, "teapot", "b")
+    assert run(Response(b"\x00").bytes()) == b"\x00"
+    assert run(Response(memoryview(b"m")).buffer()) == b"m"
+    assert run(made.replace_body("new").text()) == "new"
+    assert run(made.clone().text()) == run(made.text()) == "body"
+    assert made.body_used
+    with pytest.raises(OSError, match="already used"):
+        run(made.text())
+    for wrong, error in ((lambda: Response({"a": 1}), TypeError), (lambda: Response("x", 99), ValueError), (lambda: Response("x", 204), TypeError)):
+        with pytest.raises(error):
+            wrong()
+    with pytest.raises(NotImplementedError, match="not emulated: WebSockets"):
+        Response(None, 101, web_socket=object())
+    with pytest.raises(NotImplementedError, match="not emulated: form data"):
+        run(Response("x").form_data())
+
+
+def test_requests_of_every_make(run):
+    request = Request("https://example.com/", method="post", headers=[("A", "1"), ("a", "2")], body='{"k": {"n": 1}}')
+    assert (request.method, f"{request.method}", request.headers["A"]) == ("POST", "POST", "1, 2")
+    assert run(request.clone().json()).k.n == 1
+    assert run(Request(request, headers={"b": "3"}).text()) == '{"k": {"n": 1}}'
+    with pytest.raises(TypeError, match="cannot have a body"):
+        Request("https://example.com/", body="x")
+
+
+def test_headers_are_both_kinds():
+    headers = Headers({"Content-Type": "a", "X": 1})
+    headers.append("x", 2)
+    assert (headers["x"], headers.get("nope"), headers.get("nope", "d"), "CONTENT-TYPE" in headers, headers.has("y")) == ("1, 2", None, "d", True, False)
+    assert dict(headers.items())["content-type"] == "a"
+    assert list(headers.entries()) == [("content-type", "a"), ("x", "1"), ("x", "2")]
+    headers.set("x", "3")
+    headers["y"] = "4"
+    assert (headers.keys(), headers.values(), len(headers)) == (["content-type", "x", "y"], ["a", "3", "4"], 3)
+    assert Headers.new(headers.items()) == headers
+    headers.append("Set-Cookie", "c")
+    assert headers.getSetCookie() == ["c"]
+
+
+def test_asgi_errors_and_applications_without_lifespan(write, run):
+    worker = write("""
+        import asgi
+        from workers import WorkerEntrypoint
+        async def bare(scope, receive, send):
+            assert scope["type"] == "http", scope
+            if scope["path"] == "/silent":
+                return
+            if scope["path"] == "/raises":
+                raise ValueError("in the app")
+            assert (await receive())["type"] == "http.request"
+            await send({"type": "http.response.start", "status": 204, "headers": []})
+            await send({"type": "http.response.body"})
+            assert (await receive())["type"] == "http.disconnect"
+        async def fails(scope, receive, send):
+            await receive()
+            await send({"type": "lifespan.startup.failed", "message": "no database"})
+        class Default(WorkerEntrypoint):
+            async def fetch(self, request):
+                return await asgi.fetch(fails if "fails" in request.url else bare, request, self.env)
+    """)
+    assert run(worker.fetch("https://example.com/")).status == 204
+    for path, said in (("silent", "did not generate a response"), ("raises", "in the app"), ("fails", "no database")):
+        with pytest.raises((RuntimeError, ValueError), match=said):
+            run(worker.fetch(f"https://example.com/{path}"))

@@ -1,0 +1,198 @@
+"""The stand-ins exist for Workers only, and each Worker has its own."""
+
+from __future__ import annotations
+
+import gc
+import subprocess
+import sys
+import weakref
+from importlib import import_module
+
+import pytest
+
+from emulator import Emulator
+from tests.emulator.python_workers.conftest import WORKERS
+
+NAMES = ("workers", "js", "pyodide", "pyodide.ffi", "asgi")
+PLAIN = """
+    from workers import WorkerEntrypoint
+    SEEN = []
+    class Default(WorkerEntrypoint):
+        async def queue(self, batch):
+            import sys
+            from js import console
+            SEEN.append(sorted({"workers", "js", "pyodide", "asgi"} & set(sys.modules)))
+"""
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_stand_in_can_be_imported_outside(write, name):
+    write(PLAIN)
+    assert name not in sys.modules
+    with pytest.raises(ModuleNotFoundError):
+        import_module(name)
+
+
+def test_none_is_seen_outside_while_a_worker_runs(emu, write):
+    worker = write(PLAIN)
+    emu.queue("jobs").send(1)
+    emu.run_until_idle()
+    assert worker.module.SEEN == [[]]
+    assert not emu.errors
+
+
+def test_a_module_of_the_test_with_such_a_name_stays_what_it_is(write, tmp_path, monkeypatch):
+    (tmp_path / "workers.py").write_text("MINE = 1\n")
+    (tmp_path / "js.py").write_text("MINE = 2\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    before = import_module("workers")
+    worker = write("from workers import WorkerEntrypoint\nfrom js import JSON\nimport js\n")
+    assert import_module("workers") is before
+    assert import_module("js").MINE == 2
+    assert not hasattr(worker.module.js, "__file__")
+    for name in ("workers", "js"):
+        del sys.modules[name]
+
+
+def test_two_workers_do_not_see_each_other_s_modules(emu, write):
+    source = """
+        import state
+        from .state import COUNT
+        from workers import WorkerEntrypoint, env
+        assert state.COUNT is COUNT
+        class Default(WorkerEntrypoint):
+            async def queue(self, batch):
+                import late
+                COUNT.append(late.NAME)
+    """
+    first = write(source, {"src/state.py": "COUNT = []\n", "src/late.py": "NAME = 'first'\n"})
+    other = {"queues": {"consumers": [{"queue": "others", "max_batch_timeout": 0, "max_retries": 1}]}}
+    second = write(source, {"src/state.py": "COUNT = []\n", "src/late.py": "NAME = 'second'\n"}, **other)
+    for queue in ("jobs", "others"):
+        emu.queue(queue).send(queue)
+    emu.run_until_idle()
+    assert not emu.errors
+    assert (first.module.COUNT, second.module.COUNT) == (["first"], ["second"])
+    assert first.module.WorkerEntrypoint is not second.module.WorkerEntrypoint
+    assert first.module.state is not second.module.state
+    assert first.module.env is first.env
+    with pytest.raises(AttributeError, match="no binding 'JOBS'"):
+        _ = second.env.JOBS
+
+
+def test_lazy_imports_work_in_tasks_that_interleave(emu, write):
+    source = """
+        import asyncio
+        from workers import WorkerEntrypoint
+        SEEN = []
+        class Default(WorkerEntrypoint):
+            async def queue(self, batch):
+                for _ in range(3):
+                    await asyncio.sleep(1)
+                    from workers import env
+                    from helper import WHO
+                    SEEN.append((env.WHO, WHO))
+    """
+    queues = {"consumers": [{"queue": "b", "max_batch_timeout": 0, "max_retries": 1}]}
+    one = write(source, {"src/helper.py": "WHO = 'a'\n"}, vars={"WHO": "a"})
+    two = write(source, {"src/helper.py": "WHO = 'b'\n"}, vars={"WHO": "b"}, queues=queues)
+    emu.queue("jobs").send(1)
+    emu.queue("b").send(1)
+    emu.run_until_idle()
+    assert (one.module.SEEN, two.module.SEEN) == ([("a", "a")] * 3, [("b", "b")] * 3)
+
+
+def test_what_a_worker_imports_from_elsewhere_is_everybody_s(write):
+    worker = write("import json, collections.abc, email.message as m, xml.dom\nfrom os import path\n")
+    import collections.abc
+    import json
+    import xml.dom
+
+    assert (worker.module.json, worker.module.collections.abc, worker.module.xml.dom) == (json, collections.abc, xml.dom)
+
+
+def test_a_neighbour_goes_before_the_standard_library_but_a_folder_does_not(write):
+    worker = write("import queue\nimport email\n", {"src/queue.py": "MINE = 1\n", "src/email/readme.txt": ""})
+    assert worker.module.queue.MINE == 1
+    assert hasattr(worker.module.email, "message_from_string")
+
+
+def test_packages_stars_and_importlib(write):
+    source = """
+        import importlib
+        import pack.inner.deep
+        import pack.inner.deep as deep
+        from pack import *
+        from pack import inner
+        from importlib import import_module
+        named = importlib.import_module("pack.inner.deep")
+        relative = import_module(".deep", inner.__name__)
+    """
+    files = {"src/pack/__init__.py": "__all__ = ['A']\nA = 1\nB = 2\n", "src/pack/inner/__init__.py": "", "src/pack/inner/deep.py": "C = 3\n"}
+    module = write(source, files).module
+    assert module.pack.inner.deep is module.deep is module.named is module.relative
+    assert (module.A, hasattr(module, "B"), module.deep.C) == (1, False, 3)
+
+
+def test_vendored_modules_are_found(write):
+    module = write("import helperlib\nfrom topname import X\n", {"python_modules/helperlib.py": "Y = 1\n", "topname.py": "X = 2\n"}).module
+    assert (module.helperlib.Y, module.X) == (1, 2)
+
+
+def test_what_is_not_there_is_a_module_not_found(write):
+    with pytest.raises(ModuleNotFoundError, match="No module named 'nothing_of_the_kind'"):
+        write("import nothing_of_the_kind\n")
+    with pytest.raises(ModuleNotFoundError, match=r"No module named 'pack\.missing'"):
+        write("import pack.missing\n", {"src/pack/__init__.py": ""})
+    with pytest.raises(ImportError, match="cannot import name 'missing'"):
+        write("from pack import missing\n", {"src/pack/__init__.py": ""})
+    with pytest.raises(ImportError):
+        write("from ..above import x\n")
+
+
+def test_an_error_in_a_module_is_raised_and_leaves_nothing(write):
+    before = {name for name in sys.modules if not name.startswith("_python_worker_")}
+    with pytest.raises(ZeroDivisionError):
+        write("import broken\n", {"src/broken.py": "1 / 0\n"})
+    assert {name for name in sys.modules if not name.startswith("_python_worker_")} == before
+    with pytest.raises(SyntaxError):
+        write("def :\n")
+
+
+def test_dataclasses_and_type_hints_find_their_module(write):
+    source = """
+        from __future__ import annotations
+        import typing
+        from dataclasses import dataclass, field, InitVar
+        @dataclass
+        class Job:
+            id: int
+            parts: list[Part] = field(default_factory=list)
+            given: InitVar[int] = 0
+        class Part: pass
+        HINTS = typing.get_type_hints(Job)
+    """
+    assert set(write(source).module.HINTS) == {"id", "parts", "given"}
+
+
+def test_the_source_tree_gets_no_cache(write, tmp_path):
+    write("import neighbour\n", {"src/neighbour.py": ""})
+    assert not list(tmp_path.rglob("__pycache__"))
+
+
+def test_nothing_is_left_when_an_emulator_has_gone():
+    emu = Emulator()
+    emu.worker(WORKERS / "ledger_d1" / "wrangler.jsonc")
+    names = [name for name in sys.modules if name.startswith("_python_worker_")]
+    assert names
+    gone = weakref.ref(emu)
+    emu.close()
+    del emu
+    gc.collect()
+    assert gone() is None
+    assert not set(names) & sys.modules.keys()
+
+
+def test_an_emulator_without_workers_loads_none_of_it():
+    code = "import sys, emulator; emulator.Emulator().close(); assert not [m for m in sys.modules if 'python_workers' in m]"
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,0 +1,194 @@
+"""What the stand-in modules have, and what they say they have not."""
+
+from __future__ import annotations
+
+import pytest
+
+from emulator.python_workers.errors import NotEmulated
+
+LACKING = [
+    ("from workers import DurableObject", "workers.DurableObject"),
+    ("from workers import WorkflowEntrypoint", "workers.WorkflowEntrypoint"),
+    ("import workers\nworkers.import_from_javascript('x')", "workers.import_from_javascript"),
+    ("from js import WebSocketPair", "js.WebSocketPair"),
+    ("import js\njs.crypto.randomUUID()", "js.crypto"),
+    ("from pyodide.ffi import run_sync", "pyodide.ffi.run_sync"),
+    ("from pyodide.http import pyfetch", "pyodide.http"),
+    ("import pyodide.code", "pyodide.code"),
+    ("from pyodide import eval_code", "pyodide.eval_code"),
+    ("from asgi import websocket", "asgi.websocket"),
+    ("import workers.workflows", "workers.workflows"),
+    ("from pyodide_js import loadPackage", "pyodide_js.loadPackage"),
+]
+
+
+@pytest.mark.parametrize(("source", "what"), LACKING)
+def test_everything_else_says_that_it_is_not_emulated(write, source, what):
+    with pytest.raises(NotEmulated, match=f"^not emulated: {what}"):
+        write(source)
+
+
+def test_it_is_an_import_error_and_a_not_implemented_error():
+    assert issubclass(NotEmulated, ImportError)
+    assert issubclass(NotEmulated, NotImplementedError)
+
+
+def test_everything_that_is_promised_can_be_imported(write):
+    write("""
+        from workers import (WorkerEntrypoint, Response, Request, Headers, fetch, handler, env, wait_until, waitUntil,
+                             python_from_rpc, python_to_rpc, asgi)
+        from js import console, JSON, Object, Date, fetch as js_fetch
+        from pyodide.ffi import to_js, create_proxy, JsProxy
+        import asgi as module
+        import pyodide.ffi, pyodide.ffi as ffi, workers.asgi
+        assert module is asgi is workers.asgi and pyodide.ffi is ffi
+        import js, workers
+        from workers import *
+        from js import *
+    """)
+
+
+def test_to_js_objects_maps_and_arrays(write):
+    write("""
+        from js import JSON, Object, Array, Map, undefined
+        from pyodide.ffi import JsProxy, create_proxy, to_js
+        value = {"a": [1, {"b": None}], "c": {"d": 2}}
+        made = to_js(value, dict_converter=Object.fromEntries)
+        assert isinstance(made, JsProxy) and isinstance(made.a, JsProxy)
+        assert made.to_py() == value and type(made.to_py()) is dict and type(made.to_py()["a"]) is list
+        assert JSON.stringify(made) == '{"a":[1,{"b":null}],"c":{"d":2}}'
+        assert JSON.stringify(to_js(value)) == "{}" and to_js(value).to_py() == value and to_js(value)["c"]["d"] == 2
+        assert JSON.parse('{"x": [1]}').x.to_py() == [1] and JSON.parse("null") is None
+        assert JSON.stringify({"x": 1, "y": "é"}, None, 2) == '{\\n  "x": 1,\\n  "y": "é"\\n}'
+        assert JSON.stringify({"a": 1, "b": 2}, ["b"]) == '{"b":2}' and JSON.stringify(undefined) is undefined
+        assert list(Object.keys(made)) == ["a", "c"] and Object.entries(made)[1][0] == "c" and len(Object.values(made)) == 2
+        assert Object.assign(Object.new(), {"k": 1}, made).k == 1
+        plain = Object()
+        plain["key"] = 1
+        plain.other = 2
+        assert JSON.stringify(plain) == '{"key":1,"other":2}'
+        assert Map.new([["k", 1]]).get("k") == 1 and Array.new(1, 2).length == 2 and Array.isArray(made.a)
+        proxy = create_proxy(lambda n: n + 1)
+        assert proxy(1) == 2 and isinstance(proxy, JsProxy) and proxy.to_py()(2) == 3
+        proxy.destroy()
+        assert to_js([(1, 2), "x"], depth=1)[0] == (1, 2) and to_js((1, 2)) == [1, 2]
+        assert to_js({1}, default_converter=None) == {1}
+        class Thing: pass
+        assert to_js(Thing(), default_converter=lambda value, convert, cache: "converted") == "converted"
+        try:
+            to_js(Thing(), create_pyproxies=False)
+        except TypeError:
+            pass
+        else:
+            raise AssertionError
+        try:
+            JSON.parse("{")
+        except Exception as error:
+            assert "SyntaxError" in str(error)
+    """)
+
+
+def test_python_to_rpc_and_back(write):
+    write("""
+        import asyncio, re
+        from datetime import datetime, timezone
+        from js import Date, Map
+        from pyodide.ffi import JsProxy, to_js
+        from workers import python_from_rpc, python_to_rpc, Response
+        assert python_to_rpc(None) is None and python_to_rpc("x") == "x"
+        obj = python_to_rpc({"a": [1, None, {"b": True}]})
+        assert isinstance(obj, JsProxy) and isinstance(obj.a, JsProxy)
+        back = python_from_rpc(obj)
+        assert not isinstance(back, JsProxy) and isinstance(back, dict) and back.a[2].b is True
+        at = datetime(2026, 5, 6, 7, 8, 9, 123456, tzinfo=timezone.utc)
+        date = python_to_rpc(at)
+        assert date.getTime() == 1778051289123
+        read = python_from_rpc(date)
+        assert isinstance(read, datetime) and read.tzinfo is None and read == datetime(2026, 5, 6, 7, 8, 9, 123000)
+        error = python_to_rpc(ValueError("no"))
+        assert isinstance(error, JsProxy) and error.message == "no"
+        read = python_from_rpc(error)
+        assert type(read) is Exception and str(read) == "no"
+        called = python_to_rpc(len)
+        assert isinstance(called, JsProxy) and called("ab") == 2
+        response = Response("x")
+        assert python_to_rpc(response) is response.js_object
+        class Wrapped:
+            js_object = "inner"
+        assert python_to_rpc(Wrapped()) == "inner"
+        assert python_from_rpc(b"ab") == b"ab" and isinstance(python_from_rpc(b"ab"), memoryview)
+        assert python_from_rpc(12.5) == 12.5 and python_from_rpc(Map.new([["k", 1]])) == {"k": 1}
+        sleeping = asyncio.sleep(0)
+        for value in ((1,), bytearray(b"x"), re.compile("x"), sleeping, {"deep": [(1,)]}, [bytearray()]):
+            try:
+                python_to_rpc(value)
+            except TypeError as error:
+                assert "cannot be sent over RPC." in str(error), error
+            else:
+                raise AssertionError(value)
+        sleeping.close()
+    """)
+
+
+def test_dates_and_python_s_own_clocks_are_virtual(emu, write):
+    worker = write("""
+        import datetime as dt
+        import time
+        from datetime import UTC, date, datetime, timedelta
+        from js import Date, JSON
+        from workers import WorkerEntrypoint
+        SEEN = []
+        class Default(WorkerEntrypoint):
+            async def queue(self, batch):
+                sent = batch.messages[0].timestamp
+                now = datetime.now(UTC)
+                SEEN.append((Date.now(), time.time(), now, (datetime.now() - sent).total_seconds()))
+                assert isinstance(now, datetime) and isinstance(now, date) and isinstance(now.date(), date)
+                assert type(dt.datetime.utcnow()) is type(now) and date.today() == now.date() == dt.datetime.today().date()
+                assert datetime.fromisoformat(now.isoformat()) == now and isinstance(datetime(2026, 1, 1), dt.datetime)
+                assert datetime.fromtimestamp(0, UTC).year == 1970 and issubclass(datetime, date)
+                assert time.gmtime().tm_year == 2026 and time.strftime("%Y-%m-%d") == "2026-01-01" and time.time_ns() % 1000 == 0
+                assert sent.tzinfo is None and sent.getTime() == Date.now() - 90_000 and sent.timestamp() == time.time() - 90
+                assert sent.astimezone(UTC) == now - timedelta(seconds=90) and sent.toISOString().endswith("Z")
+                assert Date.new().getTime() == Date.now() and Date.new("2026-01-01T00:00:00Z").toISOString() == "2026-01-01T00:00:00.000Z"
+                assert Date.new(2026, 0).getTime() == Date.parse("2026-01-01") and JSON.stringify({"d": Date.new(0)}) == '{"d":"1970-01-01T00:00:00.000Z"}'
+                class Own(datetime): pass
+                assert type(Own(2026, 1, 1)) is Own and not isinstance(now, Own) and isinstance(Own.now(), datetime)
+    """)
+    emu.queue("jobs").send(1, delay_seconds=90)
+    emu.run_until_idle()
+    assert not emu.errors
+    ((ms, seconds, now, age),) = worker.module.SEEN
+    assert (ms, seconds, now, age) == (int(emu.now.timestamp() * 1000), emu.now.timestamp(), emu.now, 90)
+
+
+def test_console_writes_to_a_logger_and_is_remembered(write, caplog):
+    caplog.set_level("DEBUG", "emulator.worker")
+    worker = write("""
+        from js import console, Object
+        from pyodide.ffi import to_js
+        console.log("a", 1, {"b": 2}, to_js({"c": 3}, dict_converter=Object.fromEntries))
+        console.error("bad")
+        console.warn(None)
+        console.debug("fine"); console.info("note"); console.trace("way")
+    """)
+    assert [tuple(line) for line in worker.console][:3] == [("log", "a 1 {'b': 2} {\"c\":3}"), ("error", "bad"), ("warn", "None")]
+    assert [(record.levelname, record.getMessage()) for record in caplog.records][1] == ("ERROR", "bad")
+    with pytest.raises(AttributeError):
+        worker.module.console.shout("x")
+
+
+def test_a_url_has_its_parts(write):
+    write("""
+        from js import URL
+        url = URL.new("https://user@example.com:8443/a/b?x=1&y=&x=2#top")
+        assert (url.pathname, url.search, url.hash, url.port, url.hostname) == ("/a/b", "?x=1&y=&x=2", "#top", "8443", "example.com")
+        assert url.searchParams.get("x") == "1" and url.searchParams.getAll("x").to_py() == ["1", "2"]
+        assert url.searchParams.get("z") is None and url.searchParams.has("y") and url.toString() == url.href
+        try:
+            URL.new("/relative")
+        except Exception as error:
+            assert "Invalid URL" in str(error)
+        else:
+            raise AssertionError
+    """)

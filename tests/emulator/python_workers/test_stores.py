@@ -1,0 +1,221 @@
+"""KV on virtual time, D1 over SQLite."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from emulator.python_workers.errors import JsException
+
+STORES = {
+    "kv_namespaces": [{"binding": "KV", "id": "11112222333344445555666677778888"}],
+    "d1_databases": [{"binding": "DB", "database_name": "db", "database_id": "b6a4f1de-1a2b-4c3d-8e9f-0a1b2c3d4e5f"}],
+}
+
+
+@pytest.fixture
+def worker(write):
+    return write("", **STORES)
+
+
+@pytest.fixture
+def kv(worker):
+    return worker.env.KV
+
+
+@pytest.fixture
+def db(worker):
+    return worker.env.DB
+
+
+def test_kv_values_of_every_type(kv, run):
+    for value, text in (("é", "é"), (b"ab", "ab"), (memoryview(b"m"), "m"), (12, "12"), (True, "true"), (None, "null"), ("", "")):
+        run(kv.put("k", value))
+        assert run(kv.get("k")) == text
+    run(kv.put("j", '{"a": [1, {"b": 2}]}'))
+    for options in ("json", {"type": "json"}):
+        assert run(kv.get("j", options)).a[1].b == 2
+    assert run(kv.get("j", type="json")) == {"a": [1, {"b": 2}]}
+    assert run(kv.get("j", "arrayBuffer")) == b'{"a": [1, {"b": 2}]}'
+    assert run(kv.get(["j", "none"], "json")) == {"j": {"a": [1, {"b": 2}]}, "none": None}
+    assert run(kv.get("none")) is None
+    with pytest.raises(TypeError, match="accepts only strings"):
+        run(kv.put("k", {"a": 1}))
+    with pytest.raises(TypeError, match="Unknown response type"):
+        run(kv.get("j", "xml"))
+    with pytest.raises(NotImplementedError, match="not emulated: KV values as streams"):
+        run(kv.get("j", "stream"))
+
+
+def test_kv_expires_on_virtual_time(emu, kv, run):
+    run(kv.put("ttl", "1", expirationTtl=60))
+    run(kv.put("options", "1", {"expirationTtl": 61}))
+    run(kv.put("at", "1", expiration=int(emu.now.timestamp()) + 62))
+    run(kv.put("always", "1"))
+    keys = ["ttl", "options", "at", "always"]
+    for seconds, gone in ((59, 0), (1, 1), (1, 2), (1, 3), (10_000_000, 3)):
+        emu.advance(seconds)
+        assert [name for name in keys if run(kv.get(name)) is None] == keys[:gone]
+        assert [key.name for key in run(kv.list())["keys"]] == sorted(keys[gone:])
+    run(kv.put("ttl", "2"))
+    assert run(kv.get("ttl")) == "2"
+    for wrong in ({"expirationTtl": 59}, {"expiration": int(emu.now.timestamp()) + 59}):
+        with pytest.raises(JsException, match="KV PUT failed: 400 Invalid expiration"):
+            run(kv.put("x", "y", wrong))
+
+
+def test_kv_metadata_lists_and_cursors(kv, run):
+    for n in range(5):
+        run(kv.put(f"a:{n}", "x", {"metadata": {"n": n}}))
+    run(kv.put("b", "y"))
+    found = run(kv.getWithMetadata("a:3"))
+    assert (found.value, found["metadata"].n) == ("x", 3)
+    assert run(kv.getWithMetadata("none"))["metadata"] is None
+    names, cursor = [], None
+    while True:
+        page = run(kv.list({"prefix": "a:", "limit": 2, "cursor": cursor}))
+        names.append([key["name"] for key in page["keys"]])
+        if page.list_complete:
+            assert page.get("cursor") is None
+            break
+        cursor = page.cursor
+    assert names == [["a:0", "a:1"], ["a:2", "a:3"], ["a:4"]]
+    assert run(kv.list(prefix="a:4"))["keys"][0]["metadata"] == {"n": 4}
+    run(kv.delete("b"))
+    run(kv.delete("b"))
+    assert len(run(kv.list(None))["keys"]) == 5
+
+
+def test_kv_refuses_keys_as_the_service_does(kv, run):
+    for key, error in (("", TypeError), ("..", TypeError), ("k" * 513, JsException)):
+        with pytest.raises(error):
+            run(kv.get(key))
+    with pytest.raises(JsException, match="413"):
+        run(kv.put("k", "x" * (25 * 1024 * 1024 + 1)))
+
+
+def test_workers_that_bind_the_same_namespace_share_it(write, run):
+    one, two = write("", **STORES), write("", queues={}, **STORES)
+    run(one.env.KV.put("k", "v"))
+    run(one.env.DB.exec("CREATE TABLE t (a)"))
+    assert run(two.env.KV.get("k")) == "v"
+    assert run(two.env.DB.prepare("SELECT count(*) AS n FROM t").first("n")) == 0
+    other = write("", queues={}, kv_namespaces=[{"binding": "KV", "id": "f" * 32}])
+    assert run(other.env.KV.get("k")) is None
+
+
+def test_a_call_has_acted_before_it_is_awaited_and_may_be_a_task(kv):
+    kv.put("k", "v")
+
+    async def main():
+        promise = kv.get("k")
+        assert await promise == await promise == "v"
+        assert await asyncio.gather(promise, asyncio.create_task(kv.get("k")), kv.get("n")) == ["v", "v", None]
+        failed = await asyncio.gather(kv.put("k", []), return_exceptions=True)
+        assert isinstance(failed[0], TypeError)
+        assert await asyncio.wait_for(kv.get("k"), 1) == "v"
+
+    asyncio.run(main())
+    assert kv.get("k").result() == "v"
+
+
+SCHEMA = "CREATE TABLE users (id INTEGER PRIMARY KEY, name TEXT UNIQUE NOT NULL, age REAL);"
+
+
+def test_d1_run_all_first_raw(db, run):
+    run(db.exec(SCHEMA))
+    insert = db.prepare("INSERT INTO users (name, age) VALUES (?, ?)")
+    done = run(insert.bind("ada", 36.5).run())
+    assert (done["success"], done.meta.changes, done.meta.last_row_id, done.meta.changed_db) == (True, 1, 1, True)
+    assert run(insert.bind("bob", None).run()).meta.last_row_id == 2
+    everybody = run(db.prepare("SELECT * FROM users ORDER BY id").all())
+    assert everybody.results == [{"id": 1, "name": "ada", "age": 36.5}, {"id": 2, "name": "bob", "age": None}]
+    assert everybody.results[0].name == everybody["results"].to_py()[0]["name"] == "ada"
+    assert everybody.meta.changes == 0
+    by_name = db.prepare("SELECT id, name FROM users WHERE name = ?1 OR name = ?1")
+    assert run(by_name.bind("bob").first()) == {"id": 2, "name": "bob"}
+    assert run(by_name.bind("bob").first("id")) == 2
+    assert run(by_name.bind("zoe").first()) is run(by_name.bind("zoe").first("id")) is None
+    assert run(by_name.bind("bob").raw()) == [[2, "bob"]]
+    assert run(by_name.bind("bob").raw(columnNames=True)) == run(by_name.bind("bob").raw({"columnNames": True})) == [["id", "name"], [2, "bob"]]
+    update = run(db.prepare("UPDATE users SET age = 1").run())
+    assert (update.meta.changes, update.meta.rows_written, update.meta.last_row_id) == (2, 2, 2)
+    assert run(db.prepare("DELETE FROM users WHERE id > 1").run()).meta.changes == 1
+    assert run(db.prepare("INSERT OR IGNORE INTO users (name) VALUES ('ada')").run()).meta.changes == 0
+    returned = run(db.prepare("INSERT INTO users (name) VALUES ('eve') RETURNING id, name").all())
+    assert (returned.results[0].name, returned.meta.changes) == ("eve", 1)
+
+
+def test_d1_types(db, run):
+    run(db.exec("CREATE TABLE t (v)"))
+    for value, read in ((True, 1), (False, 0), (b"\x01\xff", [1, 255]), (memoryview(b"a"), [97]), ("é", "é"), (2**40, 2**40), (None, None), (1.5, 1.5)):
+        run(db.prepare("DELETE FROM t").run())
+        run(db.prepare("INSERT INTO t VALUES (?)").bind(value).run())
+        assert run(db.prepare("SELECT v FROM t").first("v")) == read
+    for value in ({"a": 1}, [1], object()):
+        with pytest.raises(JsException, match="D1_TYPE_ERROR: Type 'object' not supported"):
+            db.prepare("SELECT ?").bind(value)
+
+
+def test_d1_errors_in_d1_s_words(db, run):
+    run(db.exec(SCHEMA))
+    insert = db.prepare("INSERT INTO users (id, name) VALUES (?, ?)")
+    run(insert.bind(1, "ada").run())
+    cases = [
+        (insert.bind(2, "ada"), "D1_ERROR: UNIQUE constraint failed: users.name: SQLITE_CONSTRAINT"),
+        (insert.bind(1, "bob"), "D1_ERROR: UNIQUE constraint failed: users.id: SQLITE_CONSTRAINT"),
+        (insert.bind(3, None), "D1_ERROR: NOT NULL constraint failed: users.name: SQLITE_CONSTRAINT"),
+        (insert.bind(3), "D1_ERROR: Wrong number of parameter bindings"),
+        (db.prepare("SELEC"), 'D1_ERROR: near "SELEC": syntax error'),
+        (db.prepare("SELECT * FROM absent"), "D1_ERROR: no such table: absent: SQLITE_ERROR"),
+        (db.prepare("BEGIN"), "D1_ERROR: transactions are for batch"),
+    ]
+    for statement, said in cases:
+        with pytest.raises(JsException, match=f"^Error: {said}"):
+            run(statement.run())
+    with pytest.raises(JsException, match="Column not found"):
+        run(db.prepare("SELECT 1 AS a").first("b"))
+
+
+def test_d1_batch_is_one_transaction(db, run):
+    run(db.exec(SCHEMA))
+    insert = db.prepare("INSERT INTO users (name) VALUES (?)")
+    results = run(db.batch([insert.bind("ada"), insert.bind("bob"), db.prepare("SELECT count(*) AS n FROM users")]))
+    assert [result.meta.changes for result in results] == [1, 1, 0]
+    assert results[2].results[0].n == 2
+    with pytest.raises(JsException, match="UNIQUE"):
+        run(db.batch([insert.bind("eve"), insert.bind("ada")]))
+    assert run(db.prepare("SELECT count(*) AS n FROM users").first("n")) == 2
+    run(db.exec("CREATE TABLE pets (owner REFERENCES users (id) DEFERRABLE INITIALLY DEFERRED)"))
+    with pytest.raises(JsException, match="FOREIGN KEY constraint failed"):
+        run(db.batch([db.prepare("INSERT INTO pets VALUES (99)")]))
+    assert run(db.prepare("SELECT count(*) AS n FROM pets").first("n")) == 0
+
+
+def test_d1_exec_runs_every_statement(db, run):
+    done = run(db.exec("""
+        CREATE TABLE a (t TEXT DEFAULT ';'); -- a comment; with a semicolon
+        CREATE TRIGGER tr AFTER INSERT ON a BEGIN DELETE FROM a WHERE t = 'x'; END;
+        INSERT INTO a VALUES ('x;y');
+        INSERT INTO a DEFAULT VALUES
+    """))
+    assert done["count"] == 4
+    assert run(db.prepare("SELECT t FROM a").raw()) == [["x;y"], [";"]]
+    assert run(db.exec("SELECT 1;\n-- nothing\n")).count == 1
+
+
+def test_d1_s_own_clock_is_virtual(emu, db, run):
+    run(db.exec("CREATE TABLE t (id, at TEXT DEFAULT CURRENT_TIMESTAMP, s INTEGER DEFAULT (unixepoch()))"))
+    emu.advance(90_061)
+    run(db.prepare("INSERT INTO t (id) VALUES (1)").run())
+    row = run(db.prepare("SELECT at, s, datetime('now', '+1 hour') AS later, date('2020-02-28', '+1 day') AS d FROM t").first())
+    assert row == {"at": "2026-01-02 01:01:01", "s": int(emu.now.timestamp()), "later": "2026-01-02 02:01:01", "d": "2020-02-29"}
+
+
+def test_d1_sessions(db, run):
+    session = db.withSession("first-primary")
+    assert session.getBookmark() is None
+    assert run(session.prepare("SELECT 1 AS one").first("one")) == 1
+    run(session.batch([session.prepare("SELECT 1")]))
+    assert session.getBookmark()
