@@ -25,8 +25,8 @@ class Request(Body):
 
     def __init__(self, input: Any, init: Any = None, /, **named: Any) -> None:
         options = options_of(init, named)
-        like = input if isinstance(input, Request) else None
-        self.url: str = str(like.url if like is not None else input)
+        like = next((each for each in (init, input) if isinstance(each, Request)), None)
+        self.url: str = str(input.url if isinstance(input, Request) else input)
         method = str(options.get("method") or (like.method if like is not None else "GET")).upper()
         self.method: str = HTTPMethod[method] if method in HTTPMethod.__members__ else method
         body = options.get("body", like._content if like is not None else None)  # noqa: SLF001 - of its own class

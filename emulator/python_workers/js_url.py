@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, urljoin, urlsplit
 
 from emulator.python_workers.errors import JsException
 from emulator.python_workers.js_values import JsArray
@@ -31,8 +31,8 @@ class SearchParams:
 class URL:
     """A URL's parts, under JavaScript's names. Raises JsException (TypeError) for one that is not absolute."""
 
-    def __init__(self, url: Any) -> None:
-        self.href = str(url)
+    def __init__(self, url: Any, base: Any = None) -> None:
+        self.href = str(url) if base is None else urljoin(str(base), str(url))
         parts = urlsplit(self.href)
         if not parts.scheme or not parts.netloc:
             raise JsException("Invalid URL string.", "TypeError")
@@ -45,10 +45,12 @@ class URL:
         self.searchParams = SearchParams(parts.query)
 
     @classmethod
-    def new(cls, url: Any) -> URL:
+    def new(cls, url: Any, base: Any = None) -> URL:
         """JavaScript's `new URL(…)`."""
-        return cls(url)
+        return cls(url, base)
 
     def toString(self) -> str:  # noqa: N802 - JavaScript's name
         """The whole URL."""
         return self.href
+
+    __str__ = toString

@@ -129,6 +129,8 @@ def test_requests_of_every_make(run):
     request = Request("https://example.com/", method="post", headers=[("A", "1"), ("a", "2")], body='{"k": {"n": 1}}')
     assert (request.method, f"{request.method}", request.headers["A"]) == ("POST", "POST", "1, 2")
     assert run(request.clone().json()).k.n == 1
+    like = Request.new("https://example.com/other", request)
+    assert (like.url, like.method, like.headers["a"]) == ("https://example.com/other", "POST", "1, 2")
     assert run(Request(request, headers={"b": "3"}).text()) == '{"k": {"n": 1}}'
     with pytest.raises(TypeError, match="cannot have a body"):
         Request("https://example.com/", body="x")

@@ -162,6 +162,25 @@ def test_dates_and_python_s_own_clocks_are_virtual(emu, write):
     assert (ms, seconds, now, age) == (int(emu.now.timestamp() * 1000), emu.now.timestamp(), emu.now, 90)
 
 
+def test_pydantic_takes_the_virtual_classes_for_the_real_ones(write):
+    write("""
+        from __future__ import annotations
+        import datetime as dt
+        from datetime import date, datetime, timezone
+        from pydantic import BaseModel
+        class Job(BaseModel):
+            id: int
+            at: datetime | None = None
+            day: date | None = None
+            parts: list[Part] = []
+        class Part(BaseModel):
+            at: dt.datetime
+        Job.model_rebuild()
+        job = Job.model_validate({"id": "1", "at": "2026-01-01T00:00:00Z", "day": "2026-01-01", "parts": [{"at": datetime.now(timezone.utc)}]})
+        assert job.at == job.parts[0].at and job.day == date.today() and Job.model_validate_json(job.model_dump_json()) == job
+    """)
+
+
 def test_console_writes_to_a_logger_and_is_remembered(write, caplog):
     caplog.set_level("DEBUG", "emulator.worker")
     worker = write("""
@@ -185,6 +204,7 @@ def test_a_url_has_its_parts(write):
         assert (url.pathname, url.search, url.hash, url.port, url.hostname) == ("/a/b", "?x=1&y=&x=2", "#top", "8443", "example.com")
         assert url.searchParams.get("x") == "1" and url.searchParams.getAll("x").to_py() == ["1", "2"]
         assert url.searchParams.get("z") is None and url.searchParams.has("y") and url.toString() == url.href
+        assert str(URL.new("/index.html", "https://example.com/a/b?x")) == "https://example.com/index.html"
         try:
             URL.new("/relative")
         except Exception as error:
