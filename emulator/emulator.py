@@ -372,7 +372,7 @@ class Emulator:
 
     def report(self) -> Report:
         """Counts for each queue, each message's state and owner, warnings, errors; prints as tables; `to_json()`."""
-        return Report(self._broker, self._runner, self.now)
+        return Report(self._broker, self._runner, self.now, {name: queue.empty_pulls for name, queue in self._queues.items()})
 
     # --- the end
 

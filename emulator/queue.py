@@ -91,6 +91,7 @@ class Queue:
     def __init__(self, name: str, broker: Broker, ids: Ids, dice: Dice, default_content_type: str = "json") -> None:
         self.name, self.default_content_type = name, default_content_type
         self._broker, self._ids, self._dice = broker, ids, dice
+        self.empty_pulls = 0
 
     # --- producing
 
@@ -165,6 +166,7 @@ class Queue:
         nonces = self._ids.take(min(batch_size, ready)) if batch_size > 0 else ()
         events = self._broker.execute(commands.Pull(self.name, batch_size, nonces, visibility_timeout_ms))
         if not events:
+            self.empty_pulls += 1
             return []
         event = events[0]
         assert isinstance(event, Pulled), "a pull yields what it pulled"

@@ -7,11 +7,13 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cfq_lint import limits as cloudflare
+from emulator.billing import Operations, operations
 from emulator.core import events as happened
 from emulator.ends import End, ends, table_of_depths, table_of_ends
 from emulator.history import table
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from datetime import datetime
 
     from emulator.broker import Broker
@@ -44,12 +46,12 @@ class QueueCounts(NamedTuple):
 class Report:
     """Counts, messages, warnings and errors of a run up to a moment. `str()` gives tables, `to_json()` the same for machines.
 
-    `queues` maps names to QueueCounts; `messages` are the ends of all messages, in order of sending: state, owner, path and the
-    four layers; `warnings` are Cloudflare's, on calls that had no effect, and the emulator's own;
-    `errors` are the failures of handlers: (at, queue, batch, error).
+    `queues` maps names to QueueCounts; `messages` are the ends of all messages, in order of sending: state, owner, path and
+    the four layers; `operations` are what each queue would be billed for; `warnings` are Cloudflare's, on calls that had no
+    effect, and the emulator's own; `errors` are the failures of handlers: (at, queue, batch, error).
     """
 
-    def __init__(self, broker: Broker, runner: Runner, at: datetime) -> None:
+    def __init__(self, broker: Broker, runner: Runner, at: datetime, empty_pulls: Mapping[str, int] | None = None) -> None:
         self.at = at
         self.queues: dict[str, QueueCounts] = {}
         for name, queue in sorted(broker.state.queues.items()):
@@ -59,6 +61,7 @@ class Report:
                 c.purged, len(queue.messages),
             )  # fmt: skip
         self.messages: list[End] = ends(broker.journal.read(), broker.state.queues)
+        self.operations: dict[str, Operations] = operations(broker.journal.read(), empty_pulls)
         self.warnings: list[str] = [*_warnings(broker), *runner.late_warnings]
         self.errors: list[Failure] = list(runner.failures)
 
@@ -77,12 +80,19 @@ class Report:
         """How many messages are in each state, in order of the first one."""
         return dict(Counter(end.state for end in self.messages))
 
+    @property
+    def retries(self) -> dict[int, int]:
+        """How many messages were delivered again so many times: 0 for those that came once or not yet."""
+        return dict(sorted(Counter(max(0, end.attempts - 1) for end in self.messages).items()))
+
     def as_dict(self) -> dict[str, Any]:
         """Everything as plain values."""
         return {
             "at": self.at.isoformat(),
             "queues": {name: counts._asdict() for name, counts in self.queues.items()},
             "states": self.states,
+            "retries": {str(count): messages for count, messages in self.retries.items()},
+            "operations": {name: {**done._asdict(), "total": done.total} for name, done in self.operations.items()},
             "messages": [end.as_dict() for end in self.messages],
             "warnings": self.warnings,
             "errors": [
@@ -101,8 +111,8 @@ class Report:
 
     def __str__(self) -> str:
         head = [name.replace("_", " ") for name in QueueCounts._fields]
-        rows: list[Any] = [[str(cell) for cell in counts] for counts in self.queues.values()]
-        parts = [f"Queues at {self.at.isoformat()}", table(head, rows)]
+        counts: list[Any] = [[str(cell) for cell in counts] for counts in self.queues.values()]
+        parts = [f"Queues at {self.at.isoformat()}", table(head, counts)]
         if self.messages:
             shown = self.messages[:SHOWN]
             parts += ["Messages", table_of_ends(shown)]
@@ -110,6 +120,9 @@ class Report:
                 parts.append(f"… and {len(self.messages) - len(shown)} more")
             parts += ["States", table(("state", "messages"), [(name, str(n)) for name, n in self.states.items()])]
             parts += ["Layers", table_of_depths(self.messages)]
+            parts += ["Retries", table(("retries", "messages"), [(str(n), str(count)) for n, count in self.retries.items()])]
+            rows = [[name, *map(str, done), str(done.total)] for name, done in self.operations.items()]
+            parts += ["Operations", table(("queue", *Operations._fields, "total"), rows)]
         if self.warnings:
             parts += ["Warnings", *(f"  {text}" for text in self.warnings)]
         if self.errors:

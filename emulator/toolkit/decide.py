@@ -32,19 +32,19 @@ class Decision:
 
 
 def decide_retry(
-    error: Any, retries: int, *, max_retries: int = MAX_RETRIES, delays: Mapping[ErrorClass, Backoff] = DELAYS
+    error: Any, retries: int, *, max_retries: int = MAX_RETRIES, delays: Mapping[ErrorClass, Backoff] | None = None
 ) -> Decision:
     """Whether to try again. `retries` is how many there were: `message.attempts - 1`, for attempts start at 1.
 
-    An answer's own Retry-After (RateLimited.retry_after_seconds) is kept when it is longer than the curve. The reason is
-    "max retries exceeded (N)" or "client error: …".
+    `delays` stands in for DELAYS, class by class. An answer's own Retry-After (RateLimited.retry_after_seconds) is kept when
+    it is longer than the curve. The reason is "max retries exceeded (N)" or "client error: …".
     """
     kind = classify(error)
     if retries >= max_retries:
         return Decision(False, None, f"max retries exceeded ({max_retries})", kind)
     if kind is ErrorClass.CLIENT:
         return Decision(False, None, f"client error: {error}", kind)
-    backoff = delays.get(kind, DELAYS.get(kind) or linear(30))
+    backoff = (delays or DELAYS).get(kind) or DELAYS[kind]
     return Decision(True, max(backoff(retries), asked_for(error, backoff.longest_seconds)), None, kind)
 
 

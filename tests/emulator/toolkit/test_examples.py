@@ -322,6 +322,11 @@ def test_broken_payments_are_charged_again_with_each_delivery():
         assert len(charges(worker)) > 1
 
 
+def test_payments_once_and_again():
+    test_broken_payments_are_charged_again_with_each_delivery()
+    test_payments_are_charged_once(1)
+
+
 @pytest.mark.parametrize("name", ["tasks", "asynq", "mail", "payments"])
 def test_each_example_has_both_forms(name):
     from cfq_lint import lint_paths
