@@ -52,7 +52,7 @@ def test_twenty_files_give_the_same_findings_in_any_order_of_arguments(tmp_path,
     write(tmp_path, TWENTY)
     monkeypatch.chdir(tmp_path)
     wanted = keys_of(lint_paths(["."], select=["all"]))
-    assert len({code for code, *_ in wanted}) >= 8
+    assert len({code for code, *_ in wanted}) >= 6
     chance = random.Random(1)
     for _ in range(8):
         order = [*TWENTY]
