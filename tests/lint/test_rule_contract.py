@@ -9,6 +9,7 @@ import re
 import tomllib
 
 import pytest
+from hypothesis import example as such_as
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -24,6 +25,7 @@ from cfq_lint.wrangler import Worker
 
 from .strategies import files
 from .support import (
+    DATE,
     REAL,
     ROOT,
     Example,
@@ -376,10 +378,15 @@ def judged_with_signs(document, facts, environment=None):
 
 def hold_to_signs(document, facts=FACT_SETS[0], environment=None):
     """No rule raises, and none says anything that its sign would have kept from us."""
-    assert judged_with_signs(document, facts, environment) == judged_without_signs(document, facts, environment)
+    heard, all_there_is = judged_with_signs(document, facts, environment), judged_without_signs(document, facts, environment)
+    hidden = [finding for finding in all_there_is if finding not in heard]
+    assert heard == all_there_is, f"hidden: {hidden}, environment {environment!r}, in\n{document.text}"
 
 
 @settings(max_examples=250)
+@such_as({"previews": {"main": "src/entry.py", "queues": {"producers": [{"queue": "a"}]}}}, FACT_SETS[0], None)
+@such_as({"previews": {"queues": {"producers": [{"queue": "a"}], "consumers": [{"queue": "a"}, {"queue": "a"}]}}}, FACT_SETS[0], None)
+@such_as({"queues": {"consumers": [{"queue": DATE, "dead_letter_queue": "a"}]}}, FACT_SETS[0], None)
 @given(files, st.sampled_from(FACT_SETS), st.sampled_from([None, None, "staging", "nowhere"]))
 def test_no_rule_raises_and_signs_hide_nothing_on_any_configuration(value, facts, environment):
     for name, text in texts_of(value):
