@@ -395,6 +395,18 @@ def test_no_rule_raises_and_signs_hide_nothing_on_any_configuration(value, facts
         hold_to_signs(document, facts, environment)
 
 
+@settings(max_examples=150)
+@given(st.lists(files, min_size=2, max_size=3), st.sampled_from(FACT_SETS), st.sampled_from([None, None, "staging"]))
+def test_signs_of_single_files_hide_nothing_of_the_project(values, facts, environment):
+    documents = [document_of(json.dumps(value), f"{number}/wrangler.jsonc") for number, value in enumerate(values)]
+    results = [judge(document, ALL, facts, environment) for document in documents]
+    report = conclude(results, ALL, facts, environment=environment)
+    topology = Topology([links_of(Worker(document, environment)) for document in documents])
+    wanted = sorted((f.code, f.path, f.line, f.column, f.message) for rule in RULES if rule.check_project for f in rule.check_project(topology, facts))
+    project = {rule.code for rule in RULES if rule.check_project}
+    assert sorted((f.code, f.path, f.line, f.column, f.message) for f in report.findings if f.code in project) == wanted
+
+
 @settings(max_examples=100)
 @given(st.recursive(st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=5),
                     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(["queues", "env", "previews", "consumers", "producers", "queue", "x"]), inner, max_size=4), max_leaves=15))  # fmt: skip
