@@ -5,10 +5,15 @@ A wrangler file describes one Worker, and each named environment is a Worker of 
 
 No value has been checked: a field that is there may hold anything, and `text`, `number` and their like are None where it holds
 something else. So a rule asks for what it can judge and passes over the rest, which is another rule's.
+
+The module is longer than most: field, entry, environment and Worker are one view and mean little apart.
 """
 
 from __future__ import annotations
 
+import os
+
+from cfq_lint.document import NAMES, Unreadable, read
 from cfq_lint.keys import CONSUMER_KEYS, PRODUCER_KEYS, Key, Spelling, meant
 from cfq_lint.syntax.node import ARRAY, BOOLEAN, NULL, NUMBER, OBJECT, STRING, Member, Node
 
@@ -342,3 +347,13 @@ class Worker:
         """Producers and consumers of all environments of the run, environment by environment."""
         for environment in self.environments:
             yield from environment.entries
+
+
+def read_worker(path: str, environment: str | None = None) -> Worker:
+    """The view of a file, or of the file that wrangler takes in a folder. Raises Unreadable, which says why there is none."""
+    if os.path.isdir(path):
+        found = [name for name in NAMES if os.path.isfile(os.path.join(path, name))]
+        if not found:
+            raise Unreadable(f"{path} has none of {', '.join(NAMES)}")
+        path = os.path.join(path, found[0])
+    return Worker(read(path), environment)

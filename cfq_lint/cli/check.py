@@ -8,7 +8,8 @@ import sys
 from cfq_lint.document import Unreadable, from_bytes
 from cfq_lint.engine import Report, UnknownRule, judge
 from cfq_lint.finding import Severity
-from cfq_lint.run import Plan, find_files, find_settings, finish, judge_files, make_plan, read_snapshot
+from cfq_lint.plan import Plan, find_settings, make_plan, read_snapshot
+from cfq_lint.run import find_files, finish, judge_files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -202,15 +203,24 @@ def _width() -> int:
 
 
 def _write(path: str, text: str) -> None:
-    """Write a report whole or not at all."""
+    """Write a report whole or not at all. A pipe or a device is written to and never replaced; a link keeps its target."""
     import tempfile
 
-    folder = os.path.dirname(os.path.abspath(path))
     try:
+        if os.path.exists(path) and not os.path.isfile(path):
+            with open(path, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
+                file.write(text)
+            return
+        path = os.path.realpath(path)
+        folder = os.path.dirname(path)
         handle, draft = tempfile.mkstemp(dir=folder, prefix=".cfq-lint-")
-        with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
-            file.write(text)
-        os.chmod(draft, 0o644)
-        os.replace(draft, path)
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
+                file.write(text)
+            os.chmod(draft, 0o644)
+            os.replace(draft, path)
+        except BaseException:
+            os.unlink(draft)
+            raise
     except OSError as error:
         raise Usage(f"{path}: cannot be written: {error.strerror or error}") from error

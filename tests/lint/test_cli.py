@@ -276,6 +276,46 @@ def test_a_report_that_cannot_be_written_leaves_the_old_one(room, monkeypatch):
     monkeypatch.setattr(os, "replace", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left on device")))
     assert main(["check", "--output", "report.txt"]) == 2
     assert (room / "report.txt").read_text(encoding="utf-8") == "old"
+    assert sorted(path.name for path in room.iterdir()) == ["report.txt", "wrangler.jsonc"]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes")
+def test_output_to_a_pipe_or_a_link_writes_there_and_replaces_neither(room):
+    put(room, ERROR)
+    os.mkfifo(room / "pipe")
+    reader = subprocess.Popen(["cat", "pipe"], cwd=room, stdout=subprocess.PIPE)
+    assert run("check", "--format", "concise", "--output", "pipe", "wrangler.jsonc", cwd=room).returncode == 1
+    assert b"legacy-env" in reader.communicate(timeout=20)[0]
+    assert stat.S_ISFIFO((room / "pipe").stat().st_mode)
+    (room / "report.txt").write_text("old", encoding="utf-8")
+    (room / "link.txt").symlink_to("report.txt")
+    run("check", "--format", "concise", "--output", "link.txt", "wrangler.jsonc", cwd=room)
+    assert (room / "link.txt").is_symlink()
+    assert "legacy-env" in (room / "report.txt").read_text(encoding="utf-8")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is always full")
+@pytest.mark.parametrize("arguments", [["check"], ["check", "--format", "json"], ["rules"], ["limits"], ["check", "--diff"]])
+def test_an_output_that_cannot_be_written_is_one_line_and_exit_2(arguments, room):
+    put(room, FIXABLE)
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run([sys.executable, "-m", "cfq_lint", *arguments], cwd=room, stdout=full, stderr=subprocess.PIPE, check=False)
+    assert done.returncode == 2
+    assert said(done) == "cfq-lint: the output: No space left on device\n"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs names that are no UTF-8")
+@pytest.mark.parametrize("name", FORMATS)
+def test_names_that_are_no_utf_8_can_be_shown_in_every_format(name, tmp_path):
+    os.makedirs(os.fsencode(tmp_path) + b"/d\xff\n%")
+    with open(os.fsencode(tmp_path) + b"/d\xff\n%/wrangler.toml", "wb") as file:
+        file.write(b"legacy_env = 1\n")
+    done = run("check", "--format", name, cwd=tmp_path)
+    assert done.returncode == 1
+    assert not said(done)
+    assert b"legacy" in done.stdout
+    if name in {"json", "sarif", "gitlab"}:
+        json.loads(done.stdout)
 
 
 @pytest.mark.parametrize("name", FORMATS)

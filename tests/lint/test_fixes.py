@@ -153,6 +153,23 @@ def test_a_removed_setting_takes_its_comma_or_its_line_along_and_nothing_else(en
 
 
 @pytest.mark.parametrize(
+    ("entry", "left"),
+    [
+        ('{"a": 1, "max_concurrency" /* k */: null, "b": 2}', '{"a": 1, /* k */ "b": 2}'),
+        ('{"a": 1, "max_concurrency" /* k */: null}', '{"a": 1 /* k */}'),
+        ('{"a": 1, "max_concurrency": // k\n null,}', '{"a": 1, // k\n}'),
+    ],
+)
+def test_comments_inside_a_removed_setting_stay_and_its_comma_goes(entry, left):
+    wrap = '{{ "queues": {{ "consumers": [{}] }} }}'
+
+    def judge_it(text):
+        return lint_text(text, select=["max-concurrency-null"]).findings
+
+    assert settled(wrap.format(entry), "wrangler.jsonc", judge_it, unsafe=False)[0] == wrap.format(left)
+
+
+@pytest.mark.parametrize(
     ("text", "mended"),
     [
         ('[[queues.consumers]]\nqueue = "a"\nmax_retries = 5 # five\n', '[[queues.consumers]]\nqueue = "a"\ndead_letter_queue = "a-dlq"\nmax_retries = 5 # five\n'),

@@ -147,7 +147,8 @@ def test_ignore_file_behind_the_first_key_is_refused_and_suppresses_nothing_sile
         ("// cfq-lint: ignore[CFQ999]", "CFQ999 (no such rule)"),
         ("// cfq-lint: ignore", "names no rule"),
         ("// cfq-lint: ignore[]", "names no rule"),
-        ("// cfq-lint: ignore[ , ]", "names no rule"),
+        ("// cfq-lint: ignore[ , ]", "names no rule; write ignore[rule-name]"),
+        ("// cfq-lint: ignore-file", "ignore-file"),
     ],
 )
 def test_an_ignore_of_no_use_is_said_at_the_comment(comment, said):
@@ -158,6 +159,12 @@ def test_an_ignore_of_no_use_is_said_at_the_comment(comment, said):
     [(line, message)] = unused
     assert line == 8
     assert said in message
+
+
+def test_an_ignore_file_without_names_is_told_how_to_write_it():
+    _, _, [(line, message)] = lint('// cfq-lint: ignore-file\n{ "name": "a" }')
+    assert line == 1
+    assert "write ignore-file[rule-name]" in message
 
 
 def test_names_are_told_apart_and_only_the_idle_ones_are_said():

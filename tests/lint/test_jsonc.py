@@ -383,6 +383,6 @@ HOSTILE = {
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 def test_hostile_texts_take_linear_time(text):
-    began = time.perf_counter()
+    began = time.process_time()
     check_shape(text)
-    assert time.perf_counter() - began < 2.5
+    assert time.process_time() - began < 2.5
