@@ -129,9 +129,10 @@ class Emulator:
     def worker(self, path: str | PathLike[str], env: str | None = None, **options: Any) -> Any:
         """A Python Worker's own source: of a wrangler file, with its queues, consumers and bindings; or a .py file.
 
-        A file is loaded for the consumers that wait for a handler. `secrets` and `bindings` go into the Worker's `env`; `fetch`
-        answers its outgoing requests, which are refused without it. Gives a `python_workers.worker.Worker`: `module`, `env`,
-        `await fetch(request)`, `call(name, …)`. Raises Refused (ConfigRefused), and what the Worker's module raises.
+        A file is loaded for the consumers that wait for a handler. `secrets` and `bindings` go into the Worker's `env`, and a
+        store for each name in `kv` and `d1`; `fetch` answers its outgoing requests, which are refused without it. Gives a
+        `python_workers.worker.Worker`: `module`, `env`, `await fetch(request)`, `call(name, …)`. Raises Refused
+        (ConfigRefused), and what the Worker's module raises.
         """
         from importlib import import_module
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any, Self
 
+from emulator.python_workers.convert import python_from_rpc
 from emulator.python_workers.errors import NotEmulated
 from emulator.python_workers.headers import Headers
-from emulator.python_workers.js_values import JsDict
 
 
 class Body:
@@ -51,6 +51,8 @@ class Body:
         """The body as UTF-8 text."""
         return self._read().decode("utf-8", "replace")
 
+    string = text
+
     async def buffer(self) -> memoryview:
         """The body as a view."""
         return memoryview(self._read())
@@ -58,8 +60,7 @@ class Body:
     arrayBuffer = buffer  # noqa: N815 - JavaScript's name
 
     async def _json(self, **options: Any) -> Any:
-        options.setdefault("object_pairs_hook", JsDict)
-        return json.loads(self._read(), **options)
+        return python_from_rpc(json.loads(self._read(), **options))
 
     async def form_data(self) -> Any:
         """Not emulated."""

@@ -122,6 +122,13 @@ class Response(Body):
         """A redirect to a URL."""
         return Response(None, status, "", {"location": url})
 
+    def raise_for_status(self) -> None:
+        """Raise OSError for a status of 400 or more."""
+        if self.status >= HTTPStatus.BAD_REQUEST:
+            kind = "Client" if self.status < HTTPStatus.INTERNAL_SERVER_ERROR else "Server"
+            message = f"{self.status} {kind} Error: {self.status_text} for url: {self.url}"
+            raise OSError(message)
+
     def replace_body(self, body: Any) -> Response:
         """The same response with another body."""
         return Response(body, self.status, self.status_text, self.headers)

@@ -14,7 +14,7 @@ from emulator.python_workers.worker import Worker
 from emulator.workers import NO_WAIT_FLAG
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from os import PathLike
 
     from emulator.emulator import Emulator
@@ -29,13 +29,20 @@ def load(
     *,
     secrets: Mapping[str, str] | None = None,
     bindings: Mapping[str, Any] | None = None,
+    kv: Iterable[str] = (),
+    d1: Iterable[str] = (),
     fetch: Callable[[Request], Any] | None = None,
 ) -> Worker:
     """Load a Worker: of a wrangler file, whose queues, consumers and bindings are made, or of a .py file.
 
+    `secrets` and `bindings` go into its `env`; so do a KV namespace for each name in `kv` and a D1 database for each in `d1`.
+    `fetch` answers its outgoing requests.
+
     Raises Refused (ConfigRefused) for a config with errors, and what the Worker's module raises.
     """
-    more = {**(secrets or {}), **(bindings or {})}
+    stores = stores_of(emulator)
+    made = {**{name: stores.kv(name) for name in kv}, **{name: stores.d1(name) for name in d1}}
+    more = {**made, **(secrets or {}), **(bindings or {})}
     if str(path).endswith(".py"):
         if env is not None:
             raise TypeError("env names an environment of a wrangler file; a .py file has none")

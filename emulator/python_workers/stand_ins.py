@@ -14,6 +14,7 @@ from emulator.python_workers.headers import Headers
 from emulator.python_workers.http_values import Request, Response
 from emulator.python_workers.js_url import URL
 from emulator.python_workers.js_values import JsProxy
+from emulator.python_workers.worker_sys import WorkerSys
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -81,4 +82,5 @@ def stand_ins(
     )  # fmt: skip
     pyodide = StandIn("pyodide", {"ffi": ffi})
     modules = {"workers": workers, "workers.asgi": web, "asgi": web, "js": js, "pyodide": pyodide, "pyodide.ffi": ffi}
-    return {**modules, **{name: StandIn(name, {}) for name in ("_pyodide", "pyodide_js")}, **worker_time.modules(now_us)}
+    runtime = {**modules, **{name: StandIn(name, {}) for name in ("_pyodide", "pyodide_js")}}
+    return {**runtime, **worker_time.modules(now_us), "sys": WorkerSys(runtime)}

@@ -93,7 +93,7 @@ def test_an_environment_that_is_not_there_is_refused(emu):
 
 def test_a_queue_has_one_consumer(write):
     write(SOURCE)
-    with pytest.raises(Refused, match="consumer"):
+    with pytest.raises(Refused, match=r"consumer"):
         write(SOURCE)
 
 
@@ -165,6 +165,34 @@ def test_the_content_type_of_a_body_follows_the_date(emu, write, run, date, cont
     run(worker.env.JOBS.send({"a": 1}))
     (message,) = emu.queue("jobs").messages()
     assert message.content_type == content_type
+
+
+@pytest.mark.parametrize(
+    ("call", "refusal"),
+    [
+        (lambda q: q.send(), (TypeError, "Message body cannot be undefined")),
+        (lambda q: q.send("x", contentType="xml"), (TypeError, "Unsupported queue message content type: xml")),
+        (lambda q: q.send(5, contentType="text"), (TypeError, 'Content Type "text" requires a value of type string, but received: number')),
+        (lambda q: q.send("x", contentType="bytes"), (TypeError, 'Content Type "bytes" requires a value of type ArrayBufferView')),
+        (lambda q: q.sendBatch([]), (TypeError, r"sendBatch\(\) requires at least one message")),
+        (lambda q: q.send("x", delaySeconds=2**40), (TypeError, "out of range")),
+        (lambda q: q.send("x", delaySeconds=86_401), (Refused, r"\(10\d+\)$")),
+        (lambda q: q.send("x" * 128_001), (Refused, r"\(10\d+\)$")),
+        (lambda q: q.sendBatch([{"body": n} for n in range(101)]), (Refused, r"\(10\d+\)$")),
+    ],
+)
+def test_what_the_service_refuses_is_raised_where_it_is_awaited(emu, write, call, refusal):
+    worker = write("")
+    promise = call(worker.env.JOBS)
+    with pytest.raises(refusal[0], match=refusal[1]):
+        promise.result()
+    assert emu.queue("jobs").bodies() == []
+
+
+def test_before_2026_03_12_a_worker_sees_no_codes(write, run):
+    worker = write("", compatibility_date="2026-03-11")
+    with pytest.raises(Refused, match=r"^Queue send failed: "):
+        run(worker.env.JOBS.send("x" * 128_001))
 
 
 def test_emu_env_has_a_worker_s_bindings(emu, write):

@@ -114,6 +114,10 @@ def test_responses_of_every_make(run):
     assert run(made.replace_body("new").text()) == "new"
     assert run(made.clone().text()) == run(made.text()) == "body"
     assert made.body_used
+    with pytest.raises(OSError, match="418 Client Error: teapot"):
+        made.raise_for_status()
+    assert Response("x").raise_for_status() is None
+    assert run(Response.json([{"a": 1}]).json()).to_py() == [{"a": 1}]
     with pytest.raises(OSError, match="already used"):
         run(made.text())
     for wrong, error in ((lambda: Response({"a": 1}), TypeError), (lambda: Response("x", 99), ValueError), (lambda: Response("x", 204), TypeError)):

@@ -19,9 +19,8 @@ PLAIN = """
     SEEN = []
     class Default(WorkerEntrypoint):
         async def queue(self, batch):
-            import sys
             from js import console
-            SEEN.append(sorted({"workers", "js", "pyodide", "asgi"} & set(sys.modules)))
+            SEEN.append(self.env.LOADED())
 """
 
 
@@ -35,6 +34,7 @@ def test_no_stand_in_can_be_imported_outside(write, name):
 
 def test_none_is_seen_outside_while_a_worker_runs(emu, write):
     worker = write(PLAIN)
+    worker.env.LOADED = lambda: sorted({"workers", "js", "pyodide", "asgi"} & set(sys.modules))
     emu.queue("jobs").send(1)
     emu.run_until_idle()
     assert worker.module.SEEN == [[]]
@@ -100,6 +100,20 @@ def test_lazy_imports_work_in_tasks_that_interleave(emu, write):
     emu.queue("b").send(1)
     emu.run_until_idle()
     assert (one.module.SEEN, two.module.SEEN) == ([("a", "a")] * 3, [("b", "b")] * 3)
+
+
+def test_a_worker_finds_that_it_runs_in_pyodide(write):
+    before = sys.platform, set(sys.modules)
+    module = write("""
+        import sys
+        from sys import modules, platform
+        assert {"pyodide", "js", "workers"} <= set(modules) and sys.modules["js"] is __import__("js") and "json" in modules
+        assert sys.platform == platform == "emscripten" and sys.version_info >= (3, 11) and sys.path
+        assert sys.modules[__name__].__name__ == __name__
+    """).module
+    assert sys.platform == before[0]
+    assert not {"pyodide", "js", "workers"} & set(sys.modules)
+    assert module.sys is not sys
 
 
 def test_what_a_worker_imports_from_elsewhere_is_everybody_s(write):

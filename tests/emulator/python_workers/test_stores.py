@@ -7,6 +7,7 @@ import asyncio
 import pytest
 
 from emulator.python_workers.errors import JsException
+from tests.emulator.python_workers.conftest import WORKERS
 
 STORES = {
     "kv_namespaces": [{"binding": "KV", "id": "11112222333344445555666677778888"}],
@@ -103,6 +104,14 @@ def test_workers_that_bind_the_same_namespace_share_it(write, run):
     assert run(two.env.DB.prepare("SELECT count(*) AS n FROM t").first("n")) == 0
     other = write("", queues={}, kv_namespaces=[{"binding": "KV", "id": "f" * 32}])
     assert run(other.env.KV.get("k")) is None
+
+
+def test_stores_for_a_file(emu, run):
+    path = WORKERS / "single_file" / "worker.py"
+    worker = emu.worker(path, kv=["CACHE"], d1=["DB"])
+    run(worker.env.CACHE.put("k", "v"))
+    assert run(emu.worker(path, kv=["CACHE"]).env.CACHE.get("k")) == "v"
+    assert run(worker.env.DB.prepare("SELECT 1 AS one").first("one")) == 1
 
 
 def test_a_call_has_acted_before_it_is_awaited_and_may_be_a_task(kv):
