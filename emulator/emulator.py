@@ -24,6 +24,7 @@ from emulator.core.decide.manage import find
 from emulator.core.events import Delivered, Event
 from emulator.core.limits import Limits, limits_of
 from emulator.core.model import Consumer, QueueState
+from emulator.ends import ends
 from emulator.faults import CALM, WINDOW_BATCHES, Dice, Faults
 from emulator.ids import Ids
 from emulator.journal import Journal, JournalError
@@ -369,7 +370,8 @@ class Emulator:
 
         `ends` (and `end`, of the one message) tell the state that it reached, who owns it there, and the four layers.
         """
-        return history.trace(self._broker.journal.read(), message_id, self._broker.state.queues)
+        found = ends(self._broker.journal.read(), self._broker.state.queues, message_id)
+        return history.trace(self._broker.journal.read(), message_id, found)
 
     def report(self) -> Report:
         """Counts for each queue, each message's state and owner, warnings, errors; prints as tables; `to_json()`."""

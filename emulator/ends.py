@@ -58,6 +58,10 @@ class End(NamedTuple):
     path: tuple[str, ...]
     layers: tuple[Layer, ...]
 
+    def text(self) -> str:
+        """State, owner and layers for the terminal."""
+        return f"State: {self.state}. Owner: {self.owner}.\n{table_of_layers(self)}"
+
     def as_dict(self) -> dict[str, Any]:
         """The same as plain values, for JSON."""
         layers = [layer._asdict() for layer in self.layers]

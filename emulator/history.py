@@ -6,7 +6,7 @@ Nothing in here is kept while the emulator runs; a table is a plain text for peo
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from emulator import bodies
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from emulator.core.events import Event
-    from emulator.core.model import QueueState
-    from emulator.ends import End
 
 
 class Delivery(NamedTuple):
@@ -157,13 +155,13 @@ def deliveries(events: Iterable[Event]) -> list[Delivery]:
 class Trace(Sequence[Line]):
     """The timeline of a message, or of all: a sequence of lines that prints as a table. `ends` tells where each message ended.
 
-    `end` is that of the one message that was asked for; None when all were, or it is not known.
+    They are of `emulator.ends.End`; `end` is that of the one message that was asked for, None when all were or it is not known.
     """
 
-    def __init__(self, lines: list[Line], ends: Sequence[End] = (), *, one: bool = False) -> None:
+    def __init__(self, lines: list[Line], ends: Sequence[Any] = (), *, one: bool = False) -> None:
         self._lines = lines
         self.ends = list(ends)
-        self.end: End | None = self.ends[0] if one and self.ends else None
+        self.end: Any = self.ends[0] if one and self.ends else None
 
     def __len__(self) -> int:
         return len(self._lines)
@@ -176,9 +174,7 @@ class Trace(Sequence[Line]):
         text = table(("when", "queue", "message", "attempt", "what became of it"), rows)
         if self.end is None:
             return text
-        from emulator.ends import table_of_layers
-
-        return "\n".join((text, f"State: {self.end.state}. Owner: {self.end.owner}.", table_of_layers(self.end)))
+        return f"{text}\n{self.end.text()}"
 
     def as_dict(self) -> dict[str, Any]:
         """Lines and ends as plain values."""
@@ -192,11 +188,8 @@ class Trace(Sequence[Line]):
     __repr__ = __str__
 
 
-def trace(events: Iterable[Event], message_id: str | None = None, queues: Mapping[str, QueueState] | None = None) -> Trace:
-    """What happened to one message, or to all of them, line by line; with the queues as they are, also where it ended."""
-    from emulator.ends import ends
-
-    events = list(events)
+def trace(events: Iterable[Event], message_id: str | None = None, ends: Sequence[Any] = ()) -> Trace:
+    """What happened to one message, or to all of them, line by line; `ends` (`emulator.ends.End`) tell where they ended."""
     lines: list[Line] = []
 
     def tell(event: Event, entry: Entry, what: str) -> None:
@@ -204,8 +197,7 @@ def trace(events: Iterable[Event], message_id: str | None = None, queues: Mappin
             lines.append(Line(moment(event.at_us), entry.queue, entry.id, entry.attempts, what))
 
     Reading(tell).follow(events)
-    found = [] if queues is None else ends(events, queues, message_id)
-    return Trace(lines, found, one=message_id is not None)
+    return Trace(lines, ends, one=message_id is not None)
 
 
 def _clock(at: datetime) -> str:

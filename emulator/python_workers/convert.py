@@ -12,7 +12,18 @@ import re
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
-from emulator.python_workers.js_values import JsArray, JsDict, JsError, JsList, JsMap, JsObject, JsProxy, JsTime
+from emulator.python_workers.js_values import (
+    JsArray,
+    JsDict,
+    JsError,
+    JsList,
+    JsLiteralMap,
+    JsMap,
+    JsObject,
+    JsProxy,
+    JsTime,
+    members,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
@@ -73,7 +84,7 @@ def to_js(
     default_converter: Callable[..., Any] | None = None,
     **_options: Any,
 ) -> Any:
-    """`pyodide.ffi.to_js`: a dict becomes a Map, unless `dict_converter=Object.fromEntries` makes an object of it.
+    """`pyodide.ffi.to_js`: a dict becomes a literal Map, unless `dict_converter=Object.fromEntries` makes an object of it.
 
     Raises TypeError for what cannot be converted when `create_pyproxies` is False.
     """
@@ -83,7 +94,7 @@ def to_js(
             return entry
         if isinstance(entry, dict):
             pairs = [JsArray((key, convert(each, level - 1))) for key, each in entry.items()]
-            return dict_converter(JsArray(pairs)) if dict_converter is not None else JsMap(pairs)
+            return dict_converter(JsArray(pairs)) if dict_converter is not None else JsLiteralMap(pairs)
         if isinstance(entry, list | tuple):
             return JsArray(convert(each, level - 1) for each in entry)
         if entry is None or isinstance(entry, str | int | float | bytes | bytearray | memoryview | set | frozenset | Undefined):
@@ -165,8 +176,10 @@ def stored(value: Any, *, as_json: bool) -> Any:
     if isinstance(value, PyProxy):
         message = f"{value.to_py()!r} could not be cloned."
         raise TypeError(message)
-    if as_json and isinstance(value, JsMap | JsError | set | frozenset):
+    if as_json and isinstance(value, JsError | set | frozenset):
         return {}
+    if as_json and isinstance(value, JsMap):
+        return {key: stored(entry, as_json=True) for key, entry in members(value).items() if entry is not UNDEFINED}
     if isinstance(value, dict):
         return {key: stored(entry, as_json=as_json) for key, entry in value.items() if entry is not UNDEFINED}
     if isinstance(value, list):
@@ -177,8 +190,5 @@ def stored(value: Any, *, as_json: bool) -> Any:
 
 
 def options_of(given: Any, named: dict[str, Any]) -> dict[str, Any]:
-    """An options object and keywords together. What is no object has no members; a Map's entries are no members either."""
-    if isinstance(given, PyProxy):
-        given = given.to_py()
-    members = {} if isinstance(given, JsMap) or not isinstance(given, dict) else dict(given)
-    return {**members, **named}
+    """An options object and keywords together. What is no object has no members, and neither has a Map."""
+    return {**members(given.to_py() if isinstance(given, PyProxy) else given), **named}

@@ -21,6 +21,10 @@ HANDLERS = frozenset({"fetch", "queue", "scheduled", "tail", "email", "trace", "
 """What the runtime calls, and what therefore gets `env` and `ctx` besides."""
 
 
+ARGUMENTS = 3
+"""batch (or request, or controller), env and ctx."""
+
+
 class Entry:
     """The handlers of a module. `classes` is True where only classes count, False where functions come first, None for both.
 
@@ -105,13 +109,17 @@ def takes(kind: type, count: int) -> bool:
     return True
 
 
-def call_with(function: Callable[..., Any], given: tuple[Any, ...], more: tuple[Any, ...] = ()) -> Any:
-    """Call a handler with what is given, and with as much of `more` as it takes."""
+def places(function: Callable[..., Any]) -> int:
+    """How many arguments a function takes by position; as many as a handler may get where that is open or unknown."""
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
-        return function(*given)
+        return ARGUMENTS
     if any(parameter.kind is parameter.VAR_POSITIONAL for parameter in parameters):
-        return function(*given, *more)
-    places = sum(parameter.kind in {parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD} for parameter in parameters)
-    return function(*given, *more[: max(0, places - len(given))])
+        return ARGUMENTS
+    return sum(parameter.kind in {parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD} for parameter in parameters)
+
+
+def call_with(function: Callable[..., Any], given: tuple[Any, ...], more: tuple[Any, ...] = ()) -> Any:
+    """Call a handler with what is given, and with as much of `more` as it takes."""
+    return function(*given, *more[: max(0, places(function) - len(given))])

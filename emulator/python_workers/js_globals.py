@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from emulator.python_workers.convert import UNDEFINED, PyProxy, python_to_rpc, stored
 from emulator.python_workers.errors import JsException
-from emulator.python_workers.js_values import JsArray, JsMap, JsObject, JsProxy, JsTime
+from emulator.python_workers.js_values import JsArray, JsMap, JsObject, JsProxy, JsTime, members
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -90,23 +90,23 @@ class Object:
     @staticmethod
     def keys(value: Any) -> JsArray:
         """The keys. A Map has none, as an object."""
-        return JsArray(() if isinstance(value, JsMap) else value)
+        return JsArray(members(value))
 
     @staticmethod
     def values(value: Any) -> JsArray:
         """The values."""
-        return JsArray(() if isinstance(value, JsMap) else value.values())
+        return JsArray(members(value).values())
 
     @staticmethod
     def entries(value: Any) -> JsArray:
         """The pairs."""
-        return JsArray(() if isinstance(value, JsMap) else (JsArray(pair) for pair in value.items()))
+        return JsArray(JsArray(pair) for pair in members(value).items())
 
     @staticmethod
     def assign(target: Any, *sources: Any) -> Any:
         """Put the sources' members into the target, and give that."""
         for source in sources:
-            target.update(source or {})
+            target.update(members(source))
         return target
 
 

@@ -76,7 +76,7 @@ class JsObject(JsDict, JsProxy):
 
 
 class JsMap(JsDict, JsProxy):
-    """A Map: what `to_js` makes of a dict without a dict_converter. As JSON it is `{}`, which is a well-known trap."""
+    """A Map. It has entries and no members: as JSON it is `{}`."""
 
     def set(self, key: Any, value: Any) -> Self:
         """Put an entry."""
@@ -86,6 +86,13 @@ class JsMap(JsDict, JsProxy):
     def has(self, key: Any) -> bool:
         """Whether it has the key."""
         return key in self
+
+
+class JsLiteralMap(JsMap):
+    """What `to_js` makes of a dict without a dict_converter: a Map whose entries under strings are members as well.
+
+    Pyodide's own class is a proxy that says so of its keys, so that JSON has them.
+    """
 
 
 class JsArray(JsList, JsProxy):
@@ -152,6 +159,13 @@ class JsTime(datetime):
     def to_py(self, **_options: Any) -> datetime:
         """A plain datetime without a zone."""
         return datetime(self.year, self.month, self.day, self.hour, self.minute, self.second, self.microsecond, self.tzinfo)
+
+
+def members(value: Any) -> dict[str, Any]:
+    """The members of an object: of a Map none, of a literal Map those under strings, of what is no object none."""
+    if isinstance(value, JsMap):
+        return {key: entry for key, entry in value.items() if isinstance(key, str)} if isinstance(value, JsLiteralMap) else {}
+    return dict(value) if isinstance(value, dict) else {}
 
 
 def plain(value: Any) -> Any:

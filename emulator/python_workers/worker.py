@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from emulator.python_workers import driving
 from emulator.python_workers.batch import WorkerBatch
-from emulator.python_workers.entry import HANDLERS, Entry, call_with
+from emulator.python_workers.entry import ARGUMENTS, HANDLERS, Entry, call_with, places
 from emulator.python_workers.errors import FetchRefused
 from emulator.python_workers.http_values import Request, Response
 from emulator.python_workers.importing import Importer, forget
@@ -48,7 +48,7 @@ class Worker:
         self.env, self.responder = env, responder
         self.console: list[Line] = []
         self.fetches: list[Request] = []
-        self._emulator = emulator
+        self._emulator, self._warned = emulator, False
         self._console = Console(self.console)
         modules = stand_ins(
             env=env,
@@ -70,6 +70,7 @@ class Worker:
             found = self._entry.find("queue", self.env, ctx)
             if found is None:
                 raise RuntimeError(self._entry.missing("queue"))
+            self._warn_of_narrow(found)
             result = call_with(found, (seen,), (self.env, ctx))
         finally:
             _context.reset(token)
@@ -115,6 +116,14 @@ class Worker:
             return await result if inspect.isawaitable(result) else result
 
         return await driving.drive(self._emulator, handle())
+
+    def _warn_of_narrow(self, found: Any) -> None:
+        """Say once that a method of fewer than three arguments may fail in the runtime, which passes three."""
+        if not self._warned and inspect.ismethod(found) and places(found) < ARGUMENTS:
+            self._warned = True
+            self._console.warn(
+                "the runtime calls queue(batch, env, ctx): write queue(self, batch, env=None, ctx=None), or every delivery may fail"
+            )
 
     def _named(self, name: str, context: Any) -> Callable[..., Any]:
         found = getattr(self.module, name, None)

@@ -104,8 +104,8 @@ STATUS_TEXT = re.compile(
     r"|replied(?: with)?|answered(?: with)?|failed(?: with)?|got(?: an?)?)\s*[:=(\[]?\s*)"
     r"([45]\d\d)"
     r"(?![\w%]|[.,]\d)(?=\s*$|\s*[^\w\s]|\s+(?:internal|bad|service|gateway|too|unauthori[sz]ed|forbidden|not|error|response"
-    r"|temporarily|client|server|payment|method|conflict|gone|unprocessable|request|payload|from|by|at|on|when|while|for|after|and"
-    r"|but|because|again)\b)",
+    r"|temporarily|client|server|payment|method|conflict|gone|unprocessable|request|payload|from|by|at|on|when|while|for|after"
+    r"|and|but|because|again)\b)",
     re.IGNORECASE,
 )
 """A status in a text: at its start or after a word that announces one, and not before a word that is counted."""

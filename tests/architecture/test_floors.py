@@ -26,7 +26,7 @@ FLOORS = {
         2: ("core.machine",),
         3: ("clock", "ids", "journal", "batch", "metrics"),
         4: ("broker", "loop", "faults", "history"),
-        5: ("workers", "bindings", "wrangler"),
+        5: ("workers", "bindings", "wrangler", "ends", "billing"),
         6: ("emulator", "queue", "report"),
         7: ("python_workers", "http", "pytest_plugin"),
         8: ("cli", "toolkit"),

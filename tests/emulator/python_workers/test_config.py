@@ -241,6 +241,16 @@ def test_signatures(emu, write, signature):
     assert worker.module.SEEN == [1], emu.errors
 
 
+@pytest.mark.parametrize(("signature", "count"), [("(self, batch)", 1), ("(self, batch, env)", 1), ("(self, b, e=None, c=None)", 0), ("(*a)", 0)])
+def test_a_narrow_method_is_called_with_one_warning(emu, write, signature, count):
+    worker = write(f"class Default:\n    def queue{signature}:\n        pass\n")
+    for _ in range(2):
+        emu.queue("jobs").send(1)
+        emu.run_until_idle()
+    assert [line.level for line in worker.console if "queue(batch, env, ctx)" in line.text] == ["warn"] * count
+    assert not emu.errors
+
+
 def test_retry_options_of_every_make(emu, write):
     write("""
         from js import Object
@@ -256,7 +266,7 @@ def test_retry_options_of_every_make(emu, write):
     emu.queue("jobs").send_batch([{"body": n} for n in range(5)])
     emu.run_until_idle()
     later = [(d.at.minute * 60 + d.at.second, [body for _, body, _ in d.messages]) for d in emu.deliveries[1:]]
-    assert later == [(5, [0, 3, 4]), (20, [1]), (30, [2])]
+    assert later == [(5, [0, 4]), (20, [1]), (30, [2]), (40, [3])]
     assert not emu.errors
 
 
@@ -269,7 +279,7 @@ def test_names_that_only_the_emulator_knows_work_with_a_warning(emu, write):
     emu.queue("jobs").send(1)
     emu.run_until_idle()
     assert emu.now.second == 9
-    assert [(line.level, line.text.split(" ")[0]) for line in worker.console] == [("warn", "retry(delay_seconds=…)"), ("warn", "batch.ack_all()")]
+    assert [(line.level, line.text.split(" ")[0]) for line in worker.console[1:]] == [("warn", "retry(delay_seconds=…)"), ("warn", "batch.ack_all()")]
 
 
 def test_batch_metadata_and_message_repr(emu, write):

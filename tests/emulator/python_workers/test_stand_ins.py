@@ -57,7 +57,11 @@ def test_to_js_objects_maps_and_arrays(write):
         assert isinstance(made, JsProxy) and isinstance(made.a, JsProxy)
         assert made.to_py() == value and type(made.to_py()) is dict and type(made.to_py()["a"]) is list
         assert JSON.stringify(made) == '{"a":[1,{"b":null}],"c":{"d":2}}'
-        assert JSON.stringify(to_js(value)) == "{}" and to_js(value).to_py() == value and to_js(value)["c"]["d"] == 2
+        literal = to_js(value)
+        assert JSON.stringify(literal) == JSON.stringify(made) and literal.to_py() == value and literal["c"]["d"] == literal.c.d == 2
+        assert literal.get("c") is literal.c and literal.has("a") and list(Object.keys(literal)) == ["a", "c"]
+        assert JSON.stringify(to_js({1: 2, "k": 3})) == '{"k":3}' and JSON.stringify(Map.new([["k", 1]])) == "{}"
+        assert list(Object.keys(Map.new([["k", 1]]))) == [] and Map.new().set("k", 1).has("k")
         assert JSON.parse('{"x": [1]}').x.to_py() == [1] and JSON.parse("null") is None
         assert JSON.stringify({"x": 1, "y": "é"}, None, 2) == '{\\n  "x": 1,\\n  "y": "é"\\n}'
         assert JSON.stringify({"a": 1, "b": 2}, ["b"]) == '{"b":2}' and JSON.stringify(undefined) is undefined
