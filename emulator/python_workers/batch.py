@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from emulator.python_workers import convert
-from emulator.python_workers.js_values import JsDict, JsList, JsTime
+from emulator.python_workers.js_time import JsTime
+from emulator.python_workers.js_values import JsDict, JsList
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,8 +10,8 @@ import re
 import sqlite3
 from typing import TYPE_CHECKING, Any
 
-from emulator.python_workers import convert
 from emulator.python_workers.d1_clock import put_clock
+from emulator.python_workers.d1_statement import Statement, out
 from emulator.python_workers.errors import JsException
 from emulator.python_workers.js_values import JsDict, JsList
 from emulator.python_workers.promise import Promise
@@ -67,7 +67,7 @@ class D1:
             served_by="emulator", duration=0, changes=changes, last_row_id=last_row_id, changed_db=changes > 0,
             size_after=size, rows_read=len(rows), rows_written=changes,
         )  # fmt: skip
-        return columns, [tuple(_out(value) for value in row) for row in rows], meta
+        return columns, [tuple(out(value) for value in row) for row in rows], meta
 
     def _batch(self, statements: list[Statement]) -> JsList:
         self.connection.execute("BEGIN")
@@ -111,66 +111,6 @@ class D1Session:
     def getBookmark(self) -> str | None:  # noqa: N802 - JavaScript's name
         """A text that stands for the state of the database."""
         return f"{self._database.connection.total_changes:08x}" if self._used else None
-
-
-class Statement:
-    """A prepared statement; `bind` gives another one, with values."""
-
-    def __init__(self, database: D1, sql: str, values: tuple[Any, ...] = ()) -> None:
-        self._database, self._sql, self._values = database, sql, values
-
-    def bind(self, *values: Any) -> Statement:
-        """Values for `?`, `?1`. Raises JsException (D1_TYPE_ERROR) for what is no null, number, text, boolean or bytes."""
-        return Statement(self._database, self._sql, tuple(_in(value) for value in values))
-
-    def first(self, column: Any = None) -> Promise:
-        """The first row, or one column of it; None when there is no row."""
-        return Promise(lambda: self._first(column))
-
-    def all(self) -> Promise:
-        """`success`, `results` (rows) and `meta`."""
-        return Promise(self.result)
-
-    run = all  # noqa: A003 - D1's names
-
-    def raw(self, options: Any = None, **named: Any) -> Promise:
-        """Rows as lists; with `columnNames`, the names first."""
-        names = convert.options_of(options, named).get("columnNames")
-        return Promise(lambda: self._raw(with_names=bool(names)))
-
-    def result(self) -> JsDict:
-        """What `all()` resolves to. Raises JsException."""
-        columns, rows, meta = self._database.execute(self._sql, self._values)
-        results = JsList(JsDict(zip(columns, row, strict=True)) for row in rows)
-        return JsDict(success=True, meta=meta, results=results)
-
-    def _first(self, column: Any) -> Any:
-        results = self.result().results
-        if not results or not isinstance(column, str):
-            return results[0] if results else None
-        if column not in results[0]:
-            raise JsException("D1_ERROR: Column not found (" + column + ")")
-        return results[0][column]
-
-    def _raw(self, *, with_names: bool) -> JsList:
-        columns, rows, _ = self._database.execute(self._sql, self._values)
-        head = [JsList(columns)] if with_names else []
-        return JsList([*head, *(JsList(row) for row in rows)])
-
-
-def _in(value: Any) -> Any:
-    if isinstance(value, bool):
-        return int(value)
-    if value is None or isinstance(value, str | int | float | bytes):
-        return value
-    if isinstance(value, memoryview):
-        return value.tobytes()
-    kind = "undefined" if value is convert.UNDEFINED else "function" if callable(value) else "object"
-    raise JsException(f"D1_TYPE_ERROR: Type '{kind}' not supported for value '{value}'")
-
-
-def _out(value: Any) -> Any:
-    return JsList(value) if isinstance(value, bytes) else value
 
 
 def _error(error: Exception) -> JsException:

@@ -13,7 +13,8 @@ from emulator.python_workers.convert import options_of
 from emulator.python_workers.errors import NotEmulated
 from emulator.python_workers.headers import Headers
 from emulator.python_workers.http_body import Body
-from emulator.python_workers.js_values import JsObject, JsTime, plain
+from emulator.python_workers.js_time import JsTime
+from emulator.python_workers.js_values import JsObject, plain
 
 NO_BODY = frozenset({101, 204, 205, 304})
 """Statuses that may not have a body."""

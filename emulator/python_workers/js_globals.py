@@ -1,49 +1,19 @@
-"""The globals of JavaScript that Workers import from `js`: `console`, `JSON`, `Object`, `Date` and a few constructors."""
+"""The globals of JavaScript that Workers import from `js`: `JSON`, `Object`, `Date` and a few constructors."""
 
 from __future__ import annotations
 
 import json
-import logging
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from emulator.python_workers.convert import UNDEFINED, PyProxy, python_to_rpc, stored
+from emulator.python_workers.convert import python_to_rpc, stored
 from emulator.python_workers.errors import JsException
-from emulator.python_workers.js_values import JsArray, JsMap, JsObject, JsProxy, JsTime, members
+from emulator.python_workers.js_time import JsTime
+from emulator.python_workers.js_values import JsArray, JsMap, JsObject, members
+from emulator.python_workers.to_js import UNDEFINED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-_log = logging.getLogger("emulator.worker")
-_LEVELS = {"debug": logging.DEBUG, "warn": logging.WARNING, "error": logging.ERROR}
-
-
-class Line(NamedTuple):
-    """What a Worker wrote with `console`: `level` (log, info, debug, warn, error, trace) and `text`."""
-
-    level: str
-    text: str
-
-
-class Console:
-    """`console`: what is written goes to the logger `emulator.worker` and stays in `worker.console`."""
-
-    def __init__(self, lines: list[Line]) -> None:
-        self._lines = lines
-
-    def _write(self, level: str, *parts: Any) -> None:
-        text = " ".join(part if isinstance(part, str) else _shown(part) for part in parts)
-        self._lines.append(Line(level, text))
-        _log.log(_LEVELS.get(level, logging.INFO), "%s", text)
-
-    def __getattr__(self, level: str) -> Callable[..., None]:
-        if level not in {"debug", "error", "info", "log", "trace", "warn"}:
-            raise AttributeError(level)
-        return lambda *parts: self._write(level, *parts)
-
-
-def _shown(value: Any) -> str:
-    return JSON.stringify(value) if isinstance(value, JsProxy) and not isinstance(value, PyProxy) else str(value)
 
 
 class JSON:

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from emulator.bodies import UNDEFINED
 from emulator.python_workers import convert
-from emulator.python_workers.js_values import JsDict, JsTime
+from emulator.python_workers.js_time import JsTime
+from emulator.python_workers.js_values import JsDict
 from emulator.python_workers.promise import Promise
+from emulator.python_workers.to_js import UNDEFINED as JS_UNDEFINED
 
 if TYPE_CHECKING:
     from emulator.bindings import Binding
@@ -57,7 +59,7 @@ class QueueBinding:
 
 
 def _crossed(body: Any, content_type: object) -> Any:
-    if body is UNDEFINED or body is convert.UNDEFINED:
+    if body is UNDEFINED or body is JS_UNDEFINED:
         return UNDEFINED
     as_json = isinstance(content_type, str) and content_type.lower() == "json"
     return convert.stored(body, as_json=as_json)

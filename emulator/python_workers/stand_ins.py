@@ -14,10 +14,13 @@ from emulator.python_workers.headers import Headers
 from emulator.python_workers.http_values import Request, Response
 from emulator.python_workers.js_url import URL
 from emulator.python_workers.js_values import JsProxy
+from emulator.python_workers.to_js import UNDEFINED, create_proxy, to_js
 from emulator.python_workers.worker_sys import WorkerSys
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from emulator.python_workers.console import Console
 
 
 class StandIn(ModuleType):
@@ -49,7 +52,7 @@ def handler(function: Any) -> Any:
 def stand_ins(
     *,
     env: Any,
-    console: js_globals.Console,
+    console: Console,
     fetch: Callable[..., Any],
     wait_until: Callable[[Any], None],
     now_us: Callable[[], int],
@@ -60,8 +63,8 @@ def stand_ins(
     ffi = StandIn(
         "pyodide.ffi",
         {
-            "JsException": JsException, "JsProxy": JsProxy, "create_proxy": convert.create_proxy, "jsnull": None,
-            "to_js": convert.to_js,
+            "JsException": JsException, "JsProxy": JsProxy, "create_proxy": create_proxy, "jsnull": None,
+            "to_js": to_js,
         },
     )  # fmt: skip
     workers = StandIn(
@@ -77,7 +80,7 @@ def stand_ins(
         {
             "Array": js_globals.Array, "Date": js_globals.Date(lambda: now_us() // 1_000), "Headers": Headers,
             "JSON": js_globals.JSON, "Map": js_globals.Map, "Object": js_globals.Object, "Request": Request,
-            "Response": Response, "URL": URL, "console": console, "fetch": fetch, "undefined": convert.UNDEFINED,
+            "Response": Response, "URL": URL, "console": console, "fetch": fetch, "undefined": UNDEFINED,
         },
     )  # fmt: skip
     pyodide = StandIn("pyodide", {"ffi": ffi})

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from emulator.python_workers import driving
 from emulator.python_workers.batch import WorkerBatch
+from emulator.python_workers.console import Console, Line
 from emulator.python_workers.entry import ARGUMENTS, HANDLERS, Entry, call_with, places
 from emulator.python_workers.errors import FetchRefused
 from emulator.python_workers.http_values import Request, Response
 from emulator.python_workers.importing import Importer, forget
-from emulator.python_workers.js_globals import Console, Line
 from emulator.python_workers.stand_ins import stand_ins
 from emulator.python_workers.stores import stores_of
 
@@ -122,7 +122,8 @@ class Worker:
         if not self._warned and inspect.ismethod(found) and places(found) < ARGUMENTS:
             self._warned = True
             self._console.warn(
-                "the runtime calls queue(batch, env, ctx): write queue(self, batch, env=None, ctx=None), or every delivery may fail"
+                "the runtime calls queue(batch, env, ctx): "
+                "write queue(self, batch, env=None, ctx=None), or every delivery may fail"
             )
 
     def _named(self, name: str, context: Any) -> Callable[..., Any]:

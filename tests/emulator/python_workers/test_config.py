@@ -7,6 +7,7 @@ import json
 import pytest
 
 from emulator import Emulator, Refused
+from emulator.python_workers.to_js import UNDEFINED
 from tests.emulator.helpers import fates
 from tests.emulator.python_workers.conftest import DATES, WORKERS
 
@@ -171,6 +172,7 @@ def test_the_content_type_of_a_body_follows_the_date(emu, write, run, date, cont
     ("call", "refusal"),
     [
         (lambda q: q.send(), (TypeError, "Message body cannot be undefined")),
+        (lambda q: q.send(UNDEFINED), (TypeError, "Message body cannot be undefined")),
         (lambda q: q.send("x", contentType="xml"), (TypeError, "Unsupported queue message content type: xml")),
         (lambda q: q.send(5, contentType="text"), (TypeError, 'Content Type "text" requires a value of type string, but received: number')),
         (lambda q: q.send("x", contentType="bytes"), (TypeError, 'Content Type "bytes" requires a value of type ArrayBufferView')),
