@@ -38,14 +38,22 @@ class Backoff:
             raise ValueError(f"longest_seconds must be from 0 to {LONGEST_SECONDS:,}, not {self.longest_seconds!r}")
 
     def __call__(self, n: int, chance: random.Random | None = None) -> int:
-        """The delay before retry n in whole seconds. `chance` stands in for the backoff's own. Raises ValueError for n < 0."""
-        return min(self.raw(n, chance), self.longest_seconds)
+        """The delay before retry n in whole seconds. `chance` stands in for the backoff's own. Raises ValueError for n < 0.
+
+        Where the span reaches beyond the longest delay, it ends there: else many would be drawn to the same second.
+        """
+        return min(self._draw(n, chance, self.longest_seconds), self.longest_seconds)
 
     def raw(self, n: int, chance: random.Random | None = None) -> int:
         """The delay in whole seconds as the curve has it, without the limit of a day."""
+        return self._draw(n, chance, None)
+
+    def _draw(self, n: int, chance: random.Random | None, cap: int | None) -> int:
         if n < 0:
             raise ValueError(f"n counts retries from 0: on Cloudflare it is message.attempts - 1, not {n}")
         least, most = self.span(n)
+        if cap is not None and self.steps is None:
+            least, most = min(least, cap), min(most, cap)
         if most <= least:
             return _whole(least, least, most)
         chance = chance or self._own()

@@ -89,7 +89,8 @@ RATE_LIMIT_STATUSES = frozenset({429})
 
 NETWORK_TEXT = re.compile(
     r"time(d )?[ -]?out|etimedout|econnreset|econnrefused"
-    r"|(connection|socket) (was )?(reset|broken|refused|closed|lost|aborted)|broken pipe|network error|fetch failed",
+    r"|(connection|socket) (was )?(reset|broken|refused|closed|lost|aborted)|broken pipe|network error|fetch failed"
+    r"|socket hang up|network (connection )?lost",
     re.IGNORECASE,
 )
 RATE_LIMIT_TEXT = re.compile(r"rate[ -]?limit|too many requests", re.IGNORECASE)
@@ -101,11 +102,11 @@ CLIENT_TEXT = re.compile(
 )
 STATUS_TEXT = re.compile(
     r"(?:^\s*|\b(?:https?(?:/\d(?:\.\d)?)?|status(?:[ _]?code)?|code|error|returned|responded(?: with)?|response"
-    r"|replied(?: with)?|answered(?: with)?|failed(?: with)?|got(?: an?)?)\s*[:=(\[]?\s*)"
+    r"|replied(?: with)?|answered(?: with)?|failed(?: with)?|got(?: an?)?)(?: was| is)?\s*[:=(\['\"]?\s*)"
     r"([45]\d\d)"
-    r"(?![\w%]|[.,]\d)(?=\s*$|\s*[^\w\s]|\s+(?:internal|bad|service|gateway|too|unauthori[sz]ed|forbidden|not|error|response"
+    r"(?![\w%]|[.,]\d)(?=\s*$|\s*[^\w\s]|\s+(?:internal|bad|service|gateway|too|unauthori[sz]ed|forbidden|error|response|returned"
     r"|temporarily|client|server|payment|method|conflict|gone|unprocessable|request|payload|from|by|at|on|when|while|for|after"
-    r"|and|but|because|again)\b)",
+    r"|and|but|because|again|not (?:found|implemented|allowed|acceptable))\b)",
     re.IGNORECASE,
 )
 """A status in a text: at its start or after a word that announces one, and not before a word that is counted."""

@@ -64,11 +64,14 @@ class RateAlarm:
 
     It sounds when the rate is at least `least` and `factor` times the usual one. Windows with fewer than `enough` tasks say
     nothing. While it sounds, what was usual stays.
+    `usual` is the rate to begin with; without it the first one is taken.
     """
 
-    def __init__(self, *, factor: float = 3.0, least: float = 0.2, enough: int = 10) -> None:
+    def __init__(
+        self, *, factor: float = 3.0, least: float = 0.2, enough: int = 10, usual: float | None = None
+    ) -> None:
         self.factor, self.least, self.enough = factor, least, enough
-        self.usual: float | None = None
+        self.usual = usual
 
     def see(self, rate: RetryRate) -> RateJump | None:
         """Take note of a rate; the jump, if it is one."""

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import emulator.toolkit
+from tests.emulator.toolkit.support import account
 
 FOLDER = Path(emulator.toolkit.__file__).parent
 TEXT = """
@@ -67,3 +68,34 @@ def test_it_draws_nothing_while_it_is_loaded():
     """A Python Worker may not draw random numbers at its top level."""
     text = "import random, sys; random.Random = None; sys.path.insert(0, sys.argv[1]); import toolkit; toolkit.course_policies()"
     subprocess.run([sys.executable, "-I", "-S", "-c", text, str(FOLDER.parent)], check=True)
+
+
+WORKER = """
+from workers import WorkerEntrypoint
+from retrying import RetryPolicy, fixed, settle
+
+
+class Default(WorkerEntrypoint):
+    @settle(RetryPolicy(backoff=fixed(30)))
+    async def queue(self, task):
+        if task.attempt == 1:
+            raise TimeoutError
+        self.env.DONE.append(task.body["n"])
+"""
+CONFIG = """{"name": "w", "main": "src/worker.py", "compatibility_date": "2026-06-01", "compatibility_flags": ["python_workers"],
+"queues": {"consumers": [{"queue": "jobs", "dead_letter_queue": "jobs-dead"}]}}"""
+
+
+def test_a_python_worker_carries_it_along(tmp_path):
+    (tmp_path / "src").mkdir()
+    shutil.copytree(FOLDER, tmp_path / "src" / "retrying", ignore=shutil.ignore_patterns("__pycache__"))
+    (tmp_path / "src" / "worker.py").write_text(WORKER, encoding="utf-8")
+    (tmp_path / "wrangler.jsonc").write_text(CONFIG, encoding="utf-8")
+    done = []
+    with account() as emu:
+        emu.worker(tmp_path / "wrangler.jsonc", bindings={"DONE": done})
+        emu.queue("jobs").send({"n": 1})
+        emu.run_until_idle()
+        assert [d.messages[0][2] for d in emu.deliveries] == [1, 2]
+    assert done == [1]
+    assert "retrying" not in sys.modules

@@ -58,6 +58,14 @@ def test_ten_thousand_draws_lie_within_a_quarter_and_are_uniform():
     assert chi_square([bins[place] for place in range(50)], 200) < CHI_SQUARE_999[49]
 
 
+def test_what_reaches_beyond_a_day_is_still_spread():
+    backoff = course(30, seed=9)
+    draws = [backoff(14) for _ in range(1_000)]
+    assert min(draws) >= 64_800
+    assert max(draws) <= 86_400
+    assert max(Counter(draws).values()) < 10
+
+
 def test_a_hundred_that_failed_together_do_not_come_back_together():
     backoff = course(30, seed=3)
     moments = Counter(backoff(0) for _ in range(100))

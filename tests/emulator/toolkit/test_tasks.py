@@ -171,6 +171,11 @@ def test_a_jump_from_five_to_thirty_percent_sounds_the_alarm():
     assert alarm.see(RetryRate(100, 7)) is None
 
 
+def test_the_alarm_can_be_told_what_is_usual():
+    assert RateAlarm().see(RetryRate(100, 30)) is None
+    assert RateAlarm(usual=0.05).see(RetryRate(100, 30)) is not None
+
+
 def test_the_alarm_says_where_to_look():
     jump = [alarm.see(rate) for alarm in [RateAlarm()] for rate in (RetryRate(100, 5), RetryRate(100, 30))][1]
     for word in ("5% to 30%", "limit the rate", "network", "overloaded"):
