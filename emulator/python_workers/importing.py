@@ -27,12 +27,6 @@ if TYPE_CHECKING:
 _numbers = itertools.count(1)
 
 
-def forget(prefix: str) -> None:
-    """Take a Worker's modules out of `sys.modules`."""
-    for name in [each for each in sys.modules if each == prefix or each.startswith(f"{prefix}.")]:
-        del sys.modules[name]
-
-
 class Importer:
     """Loads a Worker's modules. `stand_ins` are modules by dotted name; `roots` are the folders of the Worker's own files."""
 
@@ -134,9 +128,10 @@ class Importer:
         return module
 
     def _keep(self, module: ModuleType) -> None:
-        """Hold a module here; `sys.modules` only points to it, so that a Worker goes when nobody has it any more."""
-        self._modules[module.__name__] = module
-        sys.modules[module.__name__] = weakref.proxy(module)
+        """Hold a module here; `sys.modules` only points to it, so that both go when nobody has the Worker any more."""
+        name = module.__name__
+        self._modules[name] = module
+        sys.modules[name] = weakref.proxy(module, lambda _, forget=sys.modules.pop: forget(name, None))
 
     def _with_children(self, module: ModuleType, fromlist: Any) -> ModuleType:
         if hasattr(module, "__path__"):

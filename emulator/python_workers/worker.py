@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextvars
 import inspect
-import weakref
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +13,7 @@ from emulator.python_workers.console import Console, Line
 from emulator.python_workers.entry import ARGUMENTS, HANDLERS, Entry, call_with, places
 from emulator.python_workers.errors import FetchRefused
 from emulator.python_workers.http_values import Request, Response
-from emulator.python_workers.importing import Importer, forget
+from emulator.python_workers.importing import Importer
 from emulator.python_workers.stand_ins import stand_ins
 from emulator.python_workers.stores import stores_of
 
@@ -58,7 +57,6 @@ class Worker:
             now_us=stores_of(emulator).now_us,
         )
         importer = Importer(_roots(main.parent, project), modules)
-        weakref.finalize(emulator, forget, importer.prefix)
         self.module: ModuleType = importer.load_main(main)
         self._entry = Entry(self.module, modules["workers"].WorkerEntrypoint, classes=classes)
 

@@ -75,7 +75,7 @@ def settle(
 
     def decorate(process: Callable[..., Any]) -> Callable[..., Any]:
         async def handle(*given: Any) -> None:
-            place = 0 if hasattr(given[0], "messages") else 1
+            place = 1 if len(given) > 1 and _is_batch(given[1]) and not _is_batch(given[0]) else 0
             batch, env = given[place], _env_of(given, place)
             call = _taking(process, given[:place], given[place + 1 :])
             troubles: list[Exception] = []
@@ -93,6 +93,11 @@ def settle(
         return handle
 
     return decorate
+
+
+def _is_batch(thing: Any) -> bool:
+    """Whether it is a batch: its `queue` is a name, while a Worker's is a method."""
+    return hasattr(thing, "messages") and not callable(getattr(thing, "queue", None))
 
 
 def _env_of(given: tuple[Any, ...], place: int) -> Any:
@@ -120,8 +125,9 @@ def _named(given: Any, env: Any) -> Any:
 
 async def _settle_one(settings: Settings, call: Callable[[Task], Any], message: Any, queue: str, env: Any) -> None:
     """Process one message and say what becomes of it."""
-    task, policy, unread = _task_of(settings, message, queue, await _recall(settings, message, env), env)
-    if unread is None and await _is_given_up(settings, policy, task):
+    known = await _recall(settings, message, env)
+    task, policy, unread = _task_of(settings, message, queue, known, env)
+    if unread is None and (known[1] or _is_beyond(settings, policy, task)):
         message.retry()  # on to the dead-letter queue, without working on it again
         return
     error: Exception | None = unread
@@ -160,10 +166,8 @@ def _task_of(
     return task, policy, unread
 
 
-async def _is_given_up(settings: Settings, policy: RetryPolicy, task: Task) -> bool:
-    """Whether an earlier attempt gave it up: the tally says so, or there were more attempts than the policy makes."""
-    if (await _recall(settings, task.message, task.env))[1]:
-        return True
+def _is_beyond(settings: Settings, policy: RetryPolicy, task: Task) -> bool:
+    """Whether an earlier attempt must have given it up: there were more than the policy makes."""
     over = task.retried > policy.max_retries and not (policy.dialect.unlimited_non_failures and not policy.counts_everything)
     return over and settings.dead_letter is None
 

@@ -40,7 +40,7 @@ class Sql:
         return (await self.together([(text, arguments)]))[0]
 
     async def together(self, statements: Sequence[Statement]) -> list[int]:
-        """Run statements in one transaction, all or none; how many rows each changed."""
+        """Run statements in one transaction, all or none; how many rows each changed. An open one is committed first."""
         if self.is_d1:
             prepared = [self.database.prepare(text).bind(*arguments) for text, arguments in statements]
             results = await settled(self.database.batch(prepared))

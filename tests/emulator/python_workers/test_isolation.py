@@ -207,6 +207,28 @@ def test_nothing_is_left_when_an_emulator_has_gone():
     assert not set(names) & sys.modules.keys()
 
 
+def test_a_worker_that_consumes_nothing_goes_before_its_emulator(emu):
+    worker = emu.worker(WORKERS / "single_file" / "worker.py")
+    names = [name for name in sys.modules if name.startswith(worker.module.__package__)]
+    assert len(names) == 2
+    del worker
+    gc.collect()
+    assert not set(names) & sys.modules.keys()
+    for module in list(sys.modules.values()):
+        getattr(module, "__warningregistry__", None)
+
+
+def test_source_and_module_can_be_inspected(write):
+    import inspect
+
+    module = write("""
+        def double(x):
+            return 2 * x
+    """).module
+    assert "return 2 * x" in inspect.getsource(module.double)
+    assert inspect.getmodule(module.double).__name__ == module.__name__
+
+
 def test_an_emulator_without_workers_loads_none_of_it():
     code = "import sys, emulator; emulator.Emulator().close(); assert not [m for m in sys.modules if 'python_workers' in m]"
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -87,7 +87,7 @@ ROWS = [
     ("C13", "the effect first, then ack()", SE + "_settle_one", TS + "each_message_is_acknowledged_after_its_effect"),
     ("C14", "at least once: duplicates are the contract", "emulator.faults:Dice.lost", TQ + "at_least_once_means_that_messages_come_twice", "empty"),
     ("C15", "the key is the producer's", "emulator.toolkit.task:Task.key", TO + "a_key_comes_from_the_producer_or_not_at_all", "nothing"),
-    ("C16", "three levels of deduplication", ON + "OnceDownstream.run", TO + "downstream_refuses_the_second_time"),
+    ("C16", "three levels of deduplication", ON + "OnceSeen.run", TO + "there_are_three_levels"),
     ("C17", "a store that fails loses nothing", SE + "_judge", TQ + "a_store_that_fails_loses_nothing", "nothing"),
     ("C18", "a dead-letter queue has to be configured", "cfq_lint.rules.cfq301_consumer_without_dlq:RULE", TQ + "a_consumer_without_a_dead_letter_queue_is_found", "silent"),
     ("C19", "in the same jurisdiction, created if missing", CORE + "manage:create_queue", TQ + "a_dead_letter_queue_that_is_missing_is_created_where_its_source_is"),

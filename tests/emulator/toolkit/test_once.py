@@ -335,6 +335,12 @@ def test_downstream_refuses_the_second_time():
         run(once.run("", bank.charge))
 
 
+def test_there_are_three_levels():
+    test_record_and_effect_are_one_transaction()
+    test_a_claim_keeps_others_away_and_lapses_with_its_owner()
+    test_downstream_refuses_the_second_time()
+
+
 def test_a_key_comes_from_the_producer_or_not_at_all():
     assert Task("m", "jobs", None, {"key": "k-1"}).key() == "k-1"
     assert Task("m", "jobs", None, {"orderId": 7}).key("orderId") == "7"

@@ -267,6 +267,7 @@ def test_a_method_of_a_worker_gets_env_and_ctx():
 
     class Default:
         env = "own env"
+        messages = ()
 
         @settle(FAST, clock=CLOCK)
         async def queue(self, task, env, ctx):
