@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _log = logging.getLogger("emulator.worker")
+_log.addHandler(logging.NullHandler())  # who wants to see it asks for it
 _LEVELS = {"debug": logging.DEBUG, "warn": logging.WARNING, "error": logging.ERROR}
 
 

@@ -14,6 +14,7 @@ import itertools
 import os
 import sys
 import weakref
+from functools import partial
 from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -25,6 +26,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _numbers = itertools.count(1)
+
+
+def _forget(modules: dict[str, ModuleType], name: str, _gone: object) -> None:
+    modules.pop(name, None)
 
 
 class Importer:
@@ -131,7 +136,7 @@ class Importer:
         """Hold a module here; `sys.modules` only points to it, so that both go when nobody has the Worker any more."""
         name = module.__name__
         self._modules[name] = module
-        sys.modules[name] = weakref.proxy(module, lambda _, forget=sys.modules.pop: forget(name, None))
+        sys.modules[name] = weakref.proxy(module, partial(_forget, sys.modules, name))
 
     def _with_children(self, module: ModuleType, fromlist: Any) -> ModuleType:
         if hasattr(module, "__path__"):
