@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from typing import TYPE_CHECKING, Any
 
 from emulator.clock import moment
@@ -13,6 +14,10 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Coroutine
 
     from emulator.emulator import Emulator
+
+
+_LOOKS_MAX, _LOOK_SECONDS = 20, 0.005
+"""How often, and how far apart in real seconds, to look whether a thread brings what no timer does."""
 
 
 def _running() -> asyncio.AbstractEventLoop | None:
@@ -28,6 +33,7 @@ async def drive(emulator: Emulator, work: Coroutine[Any, Any, Any]) -> Any:
         return await work
     runner = emulator._runner  # noqa: SLF001 - Workers are part of the emulator
     task = runner.loop.create_task(work)
+    looks = 0
     try:
         while not task.done():
             with emulator._moving_time():  # noqa: SLF001 - as above
@@ -35,9 +41,14 @@ async def drive(emulator: Emulator, work: Coroutine[Any, Any, Any]) -> Any:
             if task.done():
                 break
             wake_us = runner.next_wake_us()
-            if wake_us is None:
+            if wake_us is not None:
+                emulator.advance_to(moment(wake_us))
+                looks = 0
+            elif looks < _LOOKS_MAX:
+                looks += 1
+                time.sleep(_LOOK_SECONDS)  # noqa: ASYNC251 - the virtual loop stands still meanwhile, and nobody else runs here
+            else:
                 raise HandlerNeverEnds("the Worker awaits something that nothing will ever bring")
-            emulator.advance_to(moment(wake_us))
     finally:
         if not task.done():
             task.cancel()

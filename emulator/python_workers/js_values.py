@@ -46,6 +46,22 @@ class JsDict(dict[str, Any]):
         """Plain dicts and lists, all the way down."""
         return {key: plain(value) for key, value in self.items()}
 
+    def object_keys(self) -> JsArray:
+        """Its keys."""
+        return JsArray(self)
+
+    def object_values(self) -> JsArray:
+        """Its values."""
+        return JsArray(self.values())
+
+    def object_entries(self) -> JsArray:
+        """Its pairs of key and value."""
+        return JsArray(JsArray(pair) for pair in self.items())
+
+    def as_object_map(self, **_options: Any) -> JsDict:
+        """Itself: it is a mapping already."""
+        return self
+
 
 class JsList(list[Any]):
     """An array that came from JavaScript: a list that has `.to_py()` and `.length`."""
@@ -62,18 +78,6 @@ class JsList(list[Any]):
 
 class JsObject(JsDict, JsProxy):
     """An object made in JavaScript."""
-
-    def object_keys(self) -> JsArray:
-        """Its keys."""
-        return JsArray(self)
-
-    def object_values(self) -> JsArray:
-        """Its values."""
-        return JsArray(self.values())
-
-    def object_entries(self) -> JsArray:
-        """Its pairs of key and value."""
-        return JsArray(JsArray(pair) for pair in self.items())
 
 
 class JsMap(JsDict, JsProxy):

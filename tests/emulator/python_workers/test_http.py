@@ -102,6 +102,20 @@ def test_a_responder_may_be_set_later_and_may_raise(write, run):
         run(worker.fetch("https://example.com/out"))
 
 
+def test_a_thread_may_bring_the_answer(write, run):
+    worker = write("""
+        import asyncio, threading, time as _
+        from workers import Response, WorkerEntrypoint
+        class Default(WorkerEntrypoint):
+            async def fetch(self, request):
+                loop, ready = asyncio.get_running_loop(), asyncio.Event()
+                threading.Timer(0.02, lambda: loop.call_soon_threadsafe(ready.set)).start()
+                await ready.wait()
+                return Response(await asyncio.to_thread(lambda: "from a thread"))
+    """)
+    assert run(run(worker.fetch("https://example.com/")).text()) == "from a thread"
+
+
 def test_responses_of_every_make(run):
     assert run(Response.json([1], status=201, headers={"x": "y"}).text()) == "[1]"
     assert Response.json({"a": 1}).headers["content-type"] == "application/json"

@@ -72,6 +72,8 @@ def test_to_js_objects_maps_and_arrays(write):
         plain.other = 2
         assert JSON.stringify(plain) == '{"key":1,"other":2}'
         assert Map.new([["k", 1]]).get("k") == 1 and Array.new(1, 2).length == 2 and Array.isArray(made.a)
+        assert list(made.object_keys()) == ["a", "c"] and made.object_entries()[1][0] == "c" and made.object_values()[1].d == 2
+        assert made.as_object_map()["c"] is made.c and made.a.push(3) == 3
         proxy = create_proxy(lambda n: n + 1)
         assert proxy(1) == 2 and isinstance(proxy, JsProxy) and proxy.to_py()(2) == 3
         proxy.destroy()
