@@ -24,7 +24,7 @@ from emulator.core.decide.manage import find
 from emulator.core.events import Delivered, Event
 from emulator.core.limits import Limits, limits_of
 from emulator.core.model import Consumer, QueueState
-from emulator.ends import ends
+from emulator.ends import consumed_of, ends
 from emulator.faults import CALM, WINDOW_BATCHES, Dice, Faults
 from emulator.ids import Ids
 from emulator.journal import Journal, JournalError
@@ -370,7 +370,7 @@ class Emulator:
 
         `ends` (and `end`, of the one message) tell the state that it reached, who owns it there, and the four layers.
         """
-        found = ends(self._broker.journal.read(), self._broker.state.queues, message_id)
+        found = ends(self._broker.journal.read(), consumed_of(self._broker.state.queues), message_id)
         return history.trace(self._broker.journal.read(), message_id, found)
 
     def report(self) -> Report:

@@ -15,7 +15,7 @@ from emulator.clock import moment
 from emulator.history import Reading, table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
     from datetime import datetime
 
     from emulator.core.events import Event
@@ -111,8 +111,8 @@ class _Life:
         return RETRYING if self.retried else WAITING
 
 
-def ends(events: Iterable[Event], queues: Mapping[str, QueueState], message_id: str | None = None) -> list[End]:
-    """The end of each message, or of one, in order of sending. `queues` tells who consumes what now."""
+def ends(events: Iterable[Event], consumed: Collection[str], message_id: str | None = None) -> list[End]:
+    """The end of each message, or of one, in order of sending. `consumed` names the queues that have a consumer now."""
     lives: dict[str, _Life] = {}
 
     def tell(event: Event, entry: Entry, what: str) -> None:
@@ -124,12 +124,12 @@ def ends(events: Iterable[Event], queues: Mapping[str, QueueState], message_id: 
         life.hear(entry, event.at_us, what)
 
     Reading(tell).follow(events)
-    return [_end(life, queues) for life in lives.values()]
+    return [_end(life, consumed) for life in lives.values()]
 
 
-def _end(life: _Life, queues: Mapping[str, QueueState]) -> End:
+def _end(life: _Life, consumed: Collection[str]) -> End:
     last, state = life.last, life.state
-    owner = owner_of(state, last.queue, queues, moved=len(life.path) > 1)
+    owner = owner_of(state, last.queue, consumed, moved=len(life.path) > 1)
     evidence = (life.sent, life.delivered, life.acked, life.failed)
     layers = tuple(
         Layer(name, bool(seen), seen, proves, open)
@@ -138,10 +138,13 @@ def _end(life: _Life, queues: Mapping[str, QueueState]) -> End:
     return End(last.id, state, last.queue, moment(last.at_us), owner, life.deliveries, tuple(life.path), layers)
 
 
-def owner_of(state: str, queue: str, queues: Mapping[str, QueueState], *, moved: bool) -> str:
+def consumed_of(queues: Mapping[str, QueueState]) -> frozenset[str]:
+    """The names of the queues that have a consumer."""
+    return frozenset(name for name, queue in queues.items() if queue.consumer is not None)
+
+
+def owner_of(state: str, queue: str, consumed: Collection[str], *, moved: bool) -> str:
     """Who has to do something about a message in that state; `moved`: it was dead-lettered into its queue."""
-    known = queues.get(queue)
-    consumed = known is not None and known.consumer is not None
     if state == ACKNOWLEDGED:
         return f"the consumer of {queue}: it took the dead letter over" if moved else "nobody: idempotency and reconciliation"
     if state == DELETED:
@@ -150,7 +153,7 @@ def owner_of(state: str, queue: str, queues: Mapping[str, QueueState], *, moved:
         return "nobody: lost for good, the retention was over"
     if state == PURGED:
         return "whoever purged or deleted the queue"
-    if consumed:
+    if queue in consumed:
         return f"the consumer of {queue}"
     if state == IN_DLQ:
         days = limits.DEAD_LETTER_UNCONSUMED_SECONDS // 86_400

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cfq_lint import limits as cloudflare
 from emulator.billing import Operations, operations
 from emulator.core import events as happened
-from emulator.ends import End, ends, table_of_depths, table_of_ends
+from emulator.ends import End, consumed_of, ends, table_of_depths, table_of_ends
 from emulator.history import table
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from datetime import datetime
 
     from emulator.broker import Broker
+    from emulator.core.events import Event
     from emulator.workers import Failure, Runner
 
 SHOWN = 20
@@ -60,9 +62,10 @@ class Report:
                 name, c.sent, c.received, c.delivered, c.acked, c.retried + c.repeated, c.dead_lettered, c.dropped, c.expired,
                 c.purged, len(queue.messages),
             )  # fmt: skip
-        self.messages: list[End] = ends(broker.journal.read(), broker.state.queues)
-        self.operations: dict[str, Operations] = operations(broker.journal.read(), empty_pulls)
-        self.warnings: list[str] = [*_warnings(broker), *runner.late_warnings]
+        self._events = list(broker.journal.read())
+        self._consumed = consumed_of(broker.state.queues)
+        self._empty_pulls = dict(empty_pulls or {})
+        self.warnings: list[str] = [*_warnings(self._events), *runner.late_warnings]
         self.errors: list[Failure] = list(runner.failures)
 
     def __getitem__(self, queue: str) -> QueueCounts:
@@ -74,6 +77,16 @@ class Report:
         columns = zip(*(counts[1:] for counts in self.queues.values()), strict=True)
         sums = [sum(column) for column in columns] or [0] * (len(QueueCounts._fields) - 1)
         return QueueCounts("all", *sums)
+
+    @cached_property
+    def messages(self) -> list[End]:
+        """Where each message is at the moment of the report, in order of sending."""
+        return ends(self._events, self._consumed)
+
+    @cached_property
+    def operations(self) -> dict[str, Operations]:
+        """What each queue would be billed for."""
+        return operations(self._events, self._empty_pulls)
 
     @property
     def states(self) -> dict[str, int]:
@@ -132,11 +145,11 @@ class Report:
     __repr__ = __str__
 
 
-def _warnings(broker: Broker) -> list[str]:
+def _warnings(events: Iterable[Event]) -> list[str]:
     """What calls of handlers and pull consumers were warned of, and messages that their metadata may push over the limit."""
     found: list[str] = []
     near_bytes = cloudflare.MESSAGE_SIZE_BYTES - cloudflare.MESSAGE_METADATA_BYTES
-    for event in broker.journal.read():
+    for event in events:
         if isinstance(event, happened.Settled):
             found += event.warnings
         elif isinstance(event, happened.LeasesSettled):

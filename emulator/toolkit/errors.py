@@ -93,7 +93,7 @@ NETWORK_TEXT = re.compile(
     r"|socket hang up|network (connection )?lost",
     re.IGNORECASE,
 )
-RATE_LIMIT_TEXT = re.compile(r"rate[ -]?limit|too many requests", re.IGNORECASE)
+RATE_LIMIT_TEXT = re.compile(r"rate[ _-]?limit|too many requests", re.IGNORECASE)
 SERVER_TEXT = re.compile(
     r"temporarily unavailable|service unavailable|internal server error|bad gateway|gateway time", re.IGNORECASE
 )
@@ -101,8 +101,9 @@ CLIENT_TEXT = re.compile(
     r"invalid format|unsupported|permission denied|bad request|unauthori[sz]ed|forbidden", re.IGNORECASE
 )
 STATUS_TEXT = re.compile(
-    r"(?:^\s*|\b(?:https?(?:/\d(?:\.\d)?)?|status(?:[ _]?code)?|code|error|returned|responded(?: with)?|response"
-    r"|replied(?: with)?|answered(?: with)?|failed(?: with)?|got(?: an?)?)(?: was| is)?\s*[:=(\['\"]?\s*)"
+    r"(?:^\s*[\[(]?|\b(?:api|upstream|server|received|https?(?:/\d(?:\.\d)?)?|status(?:[ _]?code)?|code|error|returned"
+    r"|responded(?: with)?|response|replied(?: with)?|answered(?: with)?"
+    r"|failed(?: with)?|got(?: an?)?)(?: was| is| of)?\s*[:=(\['\"]?\s*)"
     r"([45]\d\d)"
     r"(?![\w%]|[.,]\d)(?=\s*$|\s*[^\w\s]|\s+(?:internal|bad|service|gateway|too|unauthori[sz]ed|forbidden|error|response|returned"
     r"|temporarily|client|server|payment|method|conflict|gone|unprocessable|request|payload|from|by|at|on|when|while|for|after"

@@ -32,7 +32,7 @@ def test_network_errors_by_text():
 
 
 def test_rate_limits_wait_longer():
-    for error in (Answered(429), RateLimited("slow down"), RuntimeError("429 Too Many Requests"), RuntimeError("rate limit hit")):
+    for error in (Answered(429), RateLimited("slow down"), RuntimeError("429 Too Many Requests"), RuntimeError("rate_limit_exceeded")):
         assert classify(error) is ErrorClass.RATE_LIMIT, error
         assert decide_retry(error, 0).delay_seconds == 60
     assert decide_retry(RateLimited("later", retry_after_seconds=500), 0).delay_seconds == 500
@@ -86,7 +86,7 @@ def test_the_courses_linear_delays():
 @pytest.mark.parametrize(
     "text",
     ["500 items", "could not import 500 items", "order of 404 pieces", "batch has 429 rows", "500 items in cart", "error: 500 items",
-     "500 not accepted", "500 errors found", "paid $500", "404.5 seconds", "line 4040", "502 000 bytes", "user 401", "500% more"],
+     "500 not accepted", "500 errors found", "received 500 items", "[500 items]", "paid $500", "404.5 seconds", "line 4040", "502 000 bytes", "user 401", "500% more"],
 )  # fmt: skip
 def test_a_number_that_counts_is_no_status(text):
     assert classify(RuntimeError(text)) is ErrorClass.UNKNOWN
@@ -95,7 +95,8 @@ def test_a_number_that_counts_is_no_status(text):
 @pytest.mark.parametrize(
     ("text", "status"),
     [("500", 500), ("HTTP 500", 500), ("HTTP/1.1 502 Bad Gateway", 502), ("status code: 404", 404), ("returned 503", 503),
-     ("Client error '404 Not Found' for url", 404), ("Unexpected status 502 returned", 502), ("status was 500", 500),
+     ("Client error '404 Not Found' for url", 404), ("Unexpected status 502 returned", 502), ("status was 500", 500), ("a status of 500", 500),
+     ("[503]", 503), ("API 400: no such model", 400), ("received 502", 502),
      ("Error 401: no", 401), ("429 Too Many Requests", 429), ("got 500 from upstream", 500), ("request failed with 504.", 504)],
 )  # fmt: skip
 def test_a_status_in_a_text(text, status):
