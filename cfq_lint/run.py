@@ -47,8 +47,8 @@ def lint_paths(
     `Report.problems`. Raises UnknownRule for a rule that does not exist and WrongSettings for a settings file that cannot be
     used.
     """
-    paths = [os.fspath(path) for path in ([paths] if isinstance(paths, str | os.PathLike) else paths)]
-    found = find_settings(paths)
+    given = [os.fspath(path) for path in ([paths] if isinstance(paths, str | os.PathLike) else paths)]
+    found = find_settings(given)
     made = make_plan(
         found,
         env=env,
@@ -59,7 +59,7 @@ def lint_paths(
         follow_redirect=follow_redirect,
         snapshot=read_snapshot(facts),
     )
-    files, problems = find_files(paths, exclude, found)
+    files, problems = find_files(given, exclude, found)
     results, unread = judge_files(files, made, jobs)
     return finish(results, made, [*problems, *unread])
 
