@@ -112,28 +112,27 @@ class Queue:
         A message's delay beats the batch's, which beats the queue's. Raises TypeError, or Refused: 10104, 10202 to 10206,
         10250, 10251.
         """
+        rows, usual = list(messages), self.default_content_type
+        batch_delay = None if delay_seconds is None else whole_seconds(delay_seconds)
+        plain = [row["body"] for row in rows if type(row) is dict and len(row) == 1 and "body" in row]
+        if len(plain) == len(rows) and plain:
+            texts = tuple(bodies.encode_all(plain, usual))
+            return self._store(texts, (usual,) * len(texts), (None,) * len(texts), batch_delay, many=True)
         encoded: list[bytes] = []
         kinds: list[str] = []
         delays: list[int | None] = []
-        usual, encode = self.default_content_type, bodies.encode
-        for row in messages:
-            if type(row) is dict and len(row) == 1 and "body" in row:
-                encoded.append(encode(row["body"], usual))
-                kinds.append(usual)
-                delays.append(None)
-                continue
+        for row in rows:
             if not isinstance(row, Mapping):
                 message = f"sendBatch() takes mappings such as {{'body': 1}}, not {type(row).__name__}"
                 raise TypeError(message)
             given = row.get("contentType", row.get("content_type"))
             kind = usual if given is None else bodies.content_type_of(given, exact=True)
             delay = row.get("delaySeconds", row.get("delay_seconds"))
-            encoded.append(encode(row.get("body", UNDEFINED), kind))
+            encoded.append(bodies.encode(row.get("body", UNDEFINED), kind))
             kinds.append(kind)
             delays.append(None if delay is None else whole_seconds(delay))
         if not encoded:
             raise TypeError("sendBatch() requires at least one message")
-        batch_delay = None if delay_seconds is None else whole_seconds(delay_seconds)
         return self._store(tuple(encoded), tuple(kinds), tuple(delays), batch_delay, many=True)
 
     sendBatch = send_batch  # noqa: N815 - JavaScript's name

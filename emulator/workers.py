@@ -390,7 +390,7 @@ class Runner:
                 invocation.crashed = True
                 raise WorkerCrashed("chaos ended the handler's process")
 
-        invocation.batch._crash = crash  # noqa: SLF001 - chaos reaches into the batch so that handlers cannot see it
+        invocation.batch.crash_at(crash)
 
     def close(self) -> None:
         """End every task and the loop."""

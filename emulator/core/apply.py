@@ -6,6 +6,7 @@ Longer than a module should be, because everything that writes stands in one pla
 from __future__ import annotations
 
 from heapq import heapify, heappop, heappush
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from emulator.core import events as happened
@@ -64,23 +65,29 @@ def _handler_attached(state: State, event: happened.HandlerAttached) -> None:
 
 
 def _sent(state: State, event: happened.Sent) -> None:
-    queue, at_us, entry, size_bytes = state.queues[event.queue], event.at_us, state.entries, 0
+    queue, at_us = state.queues[event.queue], event.at_us
     if queue.delayed:
         promote(queue, at_us)
-    messages, ready, arrived, aged = queue.messages, queue.ready.append, queue.track.line.append, queue.ages.append
-    for id, body, content_type, ready_us in zip(event.ids, event.bodies, event.content_types, event.ready_us, strict=True):
-        entry += 1
-        messages[id] = message = Message(id, body, content_type, at_us, at_us, ready_us, entry)
-        size_bytes += len(body)
-        arrived(message)
-        aged(message)
-        if ready_us <= at_us:
-            ready(message)
-        else:
-            message.place = DELAYED
-            heappush(queue.delayed, (ready_us, entry, message))
-    state.entries = entry
-    queue.backlog_bytes += size_bytes
+    entered = [
+        Message(id, body, content_type, at_us, at_us, ready_us, entry)
+        for entry, id, body, content_type, ready_us in zip(
+            count(state.entries + 1), event.ids, event.bodies, event.content_types, event.ready_us
+        )
+    ]
+    queue.messages.update(zip(event.ids, entered, strict=True))
+    queue.track.line.extend(entered)
+    queue.ages.extend(entered)
+    if max(event.ready_us) <= at_us:
+        queue.ready.extend(entered)
+    else:
+        for message in entered:
+            if message.ready_us <= at_us:
+                queue.ready.append(message)
+            else:
+                message.place = DELAYED
+                heappush(queue.delayed, (message.ready_us, message.entry, message))
+    state.entries += len(entered)
+    queue.backlog_bytes += sum(map(len, event.bodies))
     queue.counts.sent += len(event.ids)
     window = queue.window
     while window and window[0][0] <= at_us - SECOND_US:
@@ -110,21 +117,20 @@ def _take(queue: QueueState, event: happened.Delivered | happened.Pulled, place:
     """Take messages from the front of the line, each with its new place and count of attempts."""
     if queue.delayed:
         promote(queue, event.at_us)
-    line, picked = queue.ready, []
-    for id, attempts in zip(event.ids, event.attempts, strict=True):
-        message = line.popleft()
-        if message.id != id:
-            line.appendleft(message)
-            message = _take_from_within(queue, id)
+    messages, pop = queue.messages, queue.ready.popleft
+    picked = [messages[id] for id in event.ids]
+    for message, attempts in zip(picked, event.attempts, strict=True):
         message.attempts, message.place = attempts, place
-        picked.append(message)
+        front = pop()
+        if front is not message:
+            queue.ready.appendleft(front)
+            _take_from_within(queue, message)
     queue.counts.delivered += len(picked)
     return picked
 
 
-def _take_from_within(queue: QueueState, id: str) -> Message:
+def _take_from_within(queue: QueueState, wanted: Message) -> None:
     """Take one message out of order: what is gone stands in front of it, or chaos has shuffled the batch."""
-    wanted = queue.messages[id]
     passed: list[Message] = []
     while (message := queue.ready.popleft()) is not wanted:
         if message.place == GONE:
@@ -132,7 +138,6 @@ def _take_from_within(queue: QueueState, id: str) -> Message:
         else:
             passed.append(message)
     queue.ready.extendleft(reversed(passed))
-    return wanted
 
 
 def _settled(state: State, event: happened.Settled) -> None:
