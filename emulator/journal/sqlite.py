@@ -35,8 +35,6 @@ _APPLICATION_ID = 0x43465131  # "CFQ1"
 _MAGIC = b"SQLite format 3\x00"
 _HEADER_BYTES, _VERSION_AT, _APPLICATION_AT = 100, 60, 68
 _READ_ROWS = 1_000
-_CHECKPOINT_PAGES = 16_384
-"""So many pages of 4 KB may stand in the write-ahead log before they are moved to the file, which waits for the disk."""
 _CHECKPOINT_PAGES = 16_000
 """The log is copied into the file when it has 64 MB: seldom enough to cost a run nothing."""
 
@@ -69,7 +67,6 @@ class SQLiteJournal:
             self._create()
         self._db.execute("PRAGMA journal_mode = WAL")
         self._db.execute(f"PRAGMA synchronous = {synchronous}")
-        self._db.execute(f"PRAGMA wal_autocheckpoint = {_CHECKPOINT_PAGES}")
         self._db.execute(f"PRAGMA wal_autocheckpoint = {_CHECKPOINT_PAGES}")
         (self._length,) = self._db.execute("SELECT coalesce(max(seq), 0) FROM events").fetchone()
 
