@@ -197,8 +197,10 @@ class Emulator:
         return handler
 
     def _set_consumer(self, queue: str, consumer: Consumer, *, attached: bool) -> None:
-        """A consumer that a journal remembers may be set anew, once; one that was set here may not."""
-        self._broker.execute(commands.SetConsumer(queue, consumer, attached, replace=queue not in self._claimed))
+        """A consumer may be set anew if a journal remembers it or while it waits for its handler; otherwise it is the second."""
+        known = self._broker.state.queues.get(queue)
+        waits = known is not None and _lacks_handler(known) and attached
+        self._broker.execute(commands.SetConsumer(queue, consumer, attached, replace=waits or queue not in self._claimed))
         self._claimed.add(queue)
 
     def attach(self, handler: Any, queue: str | None = None) -> Any:
