@@ -197,7 +197,7 @@ class Emulator:
         return handler
 
     def _set_consumer(self, queue: str, consumer: Consumer, *, attached: bool) -> None:
-        """A consumer may be set anew if a journal remembers it or while it waits for its handler; otherwise it is the second."""
+        """A consumer may be set anew if a journal remembers it or while it waits for its handler; else it is the second."""
         known = self._broker.state.queues.get(queue)
         waits = known is not None and _lacks_handler(known) and attached
         self._broker.execute(commands.SetConsumer(queue, consumer, attached, replace=waits or queue not in self._claimed))
