@@ -329,6 +329,24 @@ def test_what_was_sent_is_what_became_of_it(seed):
     assert {state for _, _, state, _, _ in result["fates"]} <= {"waiting", "acked", "dead-lettered", "dropped", "expired", "purged"}
 
 
+@pytest.mark.parametrize("seed", range(1, 400, 16))
+def test_the_report_counts_what_the_fates_tell(seed):
+    class Reported(Play):
+        def result(self):
+            self.report = self.emu.report()
+            return super().result()
+
+    play = Reported(scenario(seed))
+    fates = play.run()["fates"]
+    names = {"acked": "acked", "dead-lettered": "dead_lettered", "dropped": "dropped", "expired": "expired", "purged": "purged"}
+    for queue, counts in play.report.queues.items():
+        states = [state for _, where, state, _, _ in fates if where == queue]
+        for state, name in names.items():
+            assert getattr(counts, name) == states.count(state), (queue, state)
+        assert counts.waiting == states.count("waiting")
+        assert counts.sent + counts.received == len(states)
+
+
 # --- law 7
 
 
