@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from emulator.broker import Broker
-    from emulator.workers import Failure, Runner
+    from emulator.invocation import Failure
+    from emulator.workers import Runner
 
 
 class QueueCounts(NamedTuple):

@@ -8,7 +8,7 @@ from unittest.mock import AsyncMock, Mock
 import pytest
 
 from emulator import Emulator
-from emulator.workers import handler_call
+from emulator.handlers import handler_call
 
 
 @pytest.fixture
