@@ -3,6 +3,7 @@
 The first word on a message or on the batch wins; what is ignored is a warning, never an error. JavaScript's names and their
 snake_case twins are the same: `ackAll` and `ack_all`, `retry(delaySeconds=5)`, `retry(delay_seconds=5)` and
 `retry({"delaySeconds": 5})`.
+Message, batch and what was said stand together, because a call on one is judged by what was said on the other.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """What has happened, read from the events when somebody asks: deliveries, fates, the trace of a message, the report.
 
 Nothing in here is kept while the emulator runs; a table is a plain text for people.
+One reading of the events serves fates, traces and reports, and therefore they are one module.
 """
 
 from __future__ import annotations

@@ -32,7 +32,11 @@ class Invocation:
         self.error: BaseException | None = None
         self.returned = self.finished = self.crashed = False
         self.open_awaits = 0
-        self.tasks: set[asyncio.Task[Any]] = set()
+        self.tasks: dict[asyncio.Task[Any], None] = {}  # in order, so that every run cuts them off in the same order
+
+    def forget(self, task: asyncio.Task[Any]) -> None:
+        """A task of this invocation is done."""
+        self.tasks.pop(task, None)
 
     def fail(self, error: BaseException) -> None:
         """Remember the first error; it decides the outcome."""
@@ -58,6 +62,6 @@ def enrol(loop: Any, work: Any, **options: Any) -> asyncio.Task[Any]:
     task: asyncio.Task[Any] = asyncio.Task(work, loop=loop, **options)
     invocation = current.get()
     if invocation is not None:
-        invocation.tasks.add(task)
-        task.add_done_callback(invocation.tasks.discard)
+        invocation.tasks[task] = None
+        task.add_done_callback(invocation.forget)
     return task

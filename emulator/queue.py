@@ -1,4 +1,7 @@
-"""A queue as a test sees it: send, pull, acknowledge, pause, purge, look inside. All of it acts at the present moment."""
+"""A queue as a test sees it: send, pull, acknowledge, pause, purge, look inside. All of it acts at the present moment.
+
+Everything that a test may ask of a queue is in one class, so that it is found in one place.
+"""
 
 from __future__ import annotations
 

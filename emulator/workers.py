@@ -3,6 +3,7 @@
 An invocation begins when a batch leaves and ends when its handler has returned and (unless the compatibility flag says
 otherwise) every `waitUntil` promise is settled; then the batch is settled. It has 15 minutes:
 https://developers.cloudflare.com/queues/platform/limits/.
+Longer than most modules: every way in which an invocation can end meets in `Runner`.
 """
 
 from __future__ import annotations

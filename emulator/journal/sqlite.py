@@ -2,6 +2,7 @@
 
 With `synchronous="NORMAL"` what was appended survives the process, with "FULL" also the machine. A file that is no journal, is
 damaged, or was written by a newer version is refused before anything is written to it.
+What refuses a file and what writes one stand together, because they must agree on every byte.
 """
 
 from __future__ import annotations

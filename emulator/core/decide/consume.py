@@ -2,6 +2,7 @@
 
 What became of each message follows https://developers.cloudflare.com/queues/configuration/batching-retries/ and workerd's rules
 of precedence: retried, else acknowledged, else ackAll, else retryAll, else as the handler ended.
+Leaving, ending and the count of slots share the view of what is ready, and so they share a module.
 """
 
 from __future__ import annotations
