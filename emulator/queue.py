@@ -15,17 +15,17 @@ from emulator.clock import moment
 from emulator.core import commands, refusals
 from emulator.core.decide.consume import waiting
 from emulator.core.decide.manage import find
+from emulator.core.decide.pull import holder
 from emulator.core.events import LeasesExtended, LeasesSettled, Pulled
-from emulator.core.model import READY, QueueConfig, QueueState
+from emulator.core.model import DEFAULT_CONSUMER, READY, QueueConfig, QueueState
 from emulator.core.model import Message as Stored
+from emulator.faults import WINDOW_BATCHES, Dice
 from emulator.metrics import Metrics
 from emulator.options import delay_seconds as whole_seconds
 from emulator.results import Acknowledged, Held, Leased, Peeked, Settings
 
 if TYPE_CHECKING:
-
     from emulator.broker import Broker
-    from emulator.faults import Dice
     from emulator.ids import Ids
 
 _PLACES = ("ready", "delayed", "delivered", "leased")
@@ -108,7 +108,8 @@ class Queue:
         """
         ready = len(self._state.messages)
         nonces = self._ids.take(min(batch_size, ready)) if batch_size > 0 else ()
-        events = self._broker.execute(commands.Pull(self.name, batch_size, nonces, visibility_timeout_ms))
+        chosen = self._reordered(batch_size) if nonces else ()
+        events = self._broker.execute(commands.Pull(self.name, batch_size, nonces, visibility_timeout_ms, chosen))
         if not events:
             return []
         event = events[0]
@@ -116,20 +117,34 @@ class Queue:
         messages = self._state.messages
         return [_leased(messages[id], lease) for id, lease in zip(event.ids, event.leases, strict=True)]
 
+    def _reordered(self, batch_size: int) -> tuple[str, ...]:
+        """Chaos: other messages than the first."""
+        if not self._dice.faults.reorder:
+            return ()
+        return self._dice.order(waiting(self._state, self._broker.clock.now_us(), batch_size * WINDOW_BATCHES), batch_size)
+
     def ack(self, acks: Iterable[Any] = (), retries: Iterable[Any] = ()) -> Acknowledged:
         """Settle leases: `acks` are lease ids, `retries` lease ids or (lease id, delay in seconds).
 
         A late acknowledgement holds; a late retry is a warning, and so is a lease whose message is gone. Raises Refused: 11000,
         10203.
         """
+        given = tuple(_lease_of(lease)[0] for lease in acks)
+        lost = self._lost(given) if self._dice.faults.duplicates else frozenset()
         command = commands.Ack(
-            self.name, tuple(_lease_of(lease)[0] for lease in acks), tuple(_lease_of(lease) for lease in retries)
+            self.name, tuple(lease for lease in given if lease not in lost), tuple(_lease_of(lease) for lease in retries)
         )
         for event in self._broker.execute(command):
             if isinstance(event, LeasesSettled):
                 failed = len(event.retried) + len(event.dead) + len(event.dropped) + len(event.expired)
-                return Acknowledged(len(event.acked), failed, dict(event.warnings))
-        return Acknowledged(0, 0, {})
+                return Acknowledged(len(event.acked) + len(lost), failed, dict(event.warnings))
+        return Acknowledged(len(lost), 0, {})
+
+    def _lost(self, leases: tuple[str, ...]) -> frozenset[str]:
+        """Chaos: acknowledgements that are answered but not kept, so that the lease lapses and the message comes again."""
+        consumer = self._state.consumer or DEFAULT_CONSUMER
+        held = ((lease, holder(self._state, lease)) for lease in leases)
+        return self._dice.lost(tuple(lease for lease, m in held if m is not None and m.attempts <= consumer.max_retries))
 
     def extend(self, leases: Iterable[str], visibility_timeout_ms: int | None = None) -> dict[str, str]:
         """Prolong leases from now on; attempts stay. Gives the new lease id for each old one that still held."""
