@@ -34,10 +34,8 @@ def pull(state: State, now_us: int, command: commands.Pull, limits: Limits) -> t
         raise refusals.DeliveryPaused
     if not within(command.batch_size, 0, limits.pull_batch_size):
         raise refusals.BatchCountOutOfBounds(f"batch_size {command.batch_size} is not within 0..{limits.pull_batch_size}")
-    if command.ids:
-        messages = [queue.messages[id] for id in command.ids]
-    else:
-        messages = waiting(queue, now_us, command.batch_size)
+    chosen = [queue.messages[id] for id in command.ids]
+    messages = chosen or waiting(queue, now_us, command.batch_size)
     until_us = _until_us(queue, now_us, command.visibility_timeout_ms, limits)
     if not messages:
         return ()
