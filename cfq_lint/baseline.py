@@ -33,7 +33,7 @@ def as_text(report: Report, file: str) -> str:
 
 
 def accept(report: Report, file: str) -> Report:
-    """The report without what the baseline accepts: of findings that say the same as many as it counts. Raises WrongBaseline."""
+    """The report without what the baseline accepts: of equal findings as many as it counts. Raises WrongBaseline."""
     left = _read(file)
     kept, accepted = [], []
     for finding in report.findings:

@@ -104,7 +104,25 @@ def matcher(lines: list[str], folder: str) -> Callable[[str, bool], bool]:
     return matches
 
 
-def survey(document: Document, path: str, exists: Callable[[str], bool] = os.path.isfile) -> None:
+class Surroundings:
+    """What stands beside and above files, each folder asked once: which names of wrangler's, and which redirect is nearest."""
+
+    def __init__(self) -> None:
+        self._folders: dict[str, tuple[dict[str, str], str | None]] = {}
+
+    def of(self, folder: str) -> tuple[dict[str, str], str | None]:
+        """Of an absolute folder: the nearest file upwards of each of wrangler's names, the nearest folder with a redirect."""
+        known = self._folders.get(folder)
+        if known is None:
+            above = os.path.dirname(folder)
+            names, base = self.of(above) if above != folder else ({}, None)
+            own = {name: f"{folder}/{name}" for name in NAMES if os.path.isfile(f"{folder}/{name}")}
+            has_redirect = os.path.isfile(f"{folder}/{REDIRECT}")
+            known = self._folders[folder] = ({**names, **own} if own else names, folder if has_redirect else base)
+        return known
+
+
+def survey(document: Document, path: str, surroundings: Surroundings) -> None:
     """Note on a document what wrangler would do with its file: read another one instead, or be redirected to one.
 
     A file under another name than wrangler's own is read with `--config` only, and nothing shadows or redirects it.
@@ -113,8 +131,10 @@ def survey(document: Document, path: str, exists: Callable[[str], bool] = os.pat
     document.entry = _entry(document, folder)
     if name not in NAMES:
         return
-    document.shadowed_by = _first_choice(folder, name, exists)
-    base = next((above for above in _upwards(folder) if exists(os.path.join(above, REDIRECT))), None)
+    names, base = surroundings.of(folder)
+    better = next((names[each] for each in NAMES[: NAMES.index(name)] if each in names), None)
+    if better is not None:
+        document.shadowed_by = os.path.relpath(better, folder).replace(os.sep, "/")
     if base is not None:
         document.redirect = _redirect(base, folder, path)
 
@@ -141,16 +161,6 @@ def _upwards(folder: str) -> Iterable[str]:
         if above == folder:
             return
         folder = above
-
-
-def _first_choice(folder: str, name: str, exists: Callable[[str], bool]) -> str | None:
-    """The file that wrangler, run in `folder`, reads instead of the one named `name` there."""
-    for better in NAMES[: NAMES.index(name)]:
-        for above in _upwards(folder):
-            candidate = os.path.join(above, better)
-            if exists(candidate):
-                return os.path.relpath(candidate, folder).replace(os.sep, "/")
-    return None
 
 
 def _redirect(base: str, folder: str, path: str) -> Redirect | None:

@@ -88,16 +88,16 @@ class Document:
 
     def place(self, start: int, end: int) -> Place:
         """The place of a range of offsets."""
-        return self.lines.place(self.path, start, end)
+        return Place(self.path, self.lines, start, end)
 
     def at(self, node: Node) -> Place:
         """The place of a value."""
-        return self.lines.place(self.path, node.start, node.end)
+        return Place(self.path, self.lines, node.start, node.end)
 
     @property
     def top(self) -> Place:
         """The first position of the file, for what concerns it as a whole."""
-        return self.lines.place(self.path, 0, 0)
+        return Place(self.path, self.lines, 0, 0)
 
     def comments(self) -> list[tuple[int, int]]:
         """The spans of all comments."""

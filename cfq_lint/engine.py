@@ -6,12 +6,14 @@ that fails makes a finding about the linter and never ends the run.
 
 from __future__ import annotations
 
+from functools import cache
+
 from cfq_lint.facts import Facts
 from cfq_lint.finding import Finding, Severity, sort_key
 from cfq_lint.record import record
 from cfq_lint.rules import BY_KEY, MODULES, OFF, code_of, load, name_of
 from cfq_lint.signs import FACTS, SEVERAL_FILES, signs_of
-from cfq_lint.text import Place
+from cfq_lint.text import Lines, Place
 from cfq_lint.topology import Links, Topology, links_of
 from cfq_lint.wrangler import Worker
 
@@ -108,14 +110,12 @@ def judge(document: Document, rules: Iterable[str], facts: Facts, environment: s
     if facts != _NOTHING_KNOWN:
         signs.add(FACTS)
     findings: list[Finding] = []
-    for module in rules:
-        if not signs.isdisjoint(MODULES[module]) and (whole or module.startswith(_SYNTAX)):
-            rule = load(module)
-            if rule.check is not None:
-                try:
-                    findings += rule.check(worker, facts)
-                except Exception as error:  # noqa: BLE001 - whatever a rule does, the run goes on and says so
-                    findings.append(_crash(rule, error, document.top))
+    for rule in _rules_for(frozenset(signs), tuple(rules), whole):
+        if rule.check is not None:
+            try:
+                findings += rule.check(worker, facts)
+            except Exception as error:  # noqa: BLE001 - whatever a rule does, the run goes on and says so
+                findings.append(_crash(rule, error, document.top))
     links = links_of(worker) if whole else Links()
     ignores: tuple[Ignore, ...] = ()
     if IGNORE_MARK in document.text:
@@ -123,6 +123,14 @@ def judge(document: Document, rules: Iterable[str], facts: Facts, environment: s
 
         ignores = ignores_of(document)
     return FileResult(document.path, tuple(findings), links, ignores, whole, frozenset(signs))
+
+
+@cache
+def _rules_for(signs: frozenset[str], modules: tuple[str, ...], whole: bool) -> tuple[Rule, ...]:
+    """The rules that have a sign to go by, of a file that parses or of the syntax alone; files with the same signs are many."""
+    return tuple(
+        load(module) for module in modules if not signs.isdisjoint(MODULES[module]) and (whole or module.startswith(_SYNTAX))
+    )
 
 
 def conclude(
@@ -147,7 +155,7 @@ def conclude(
             try:
                 found += rule.check_project(topology, facts)
             except Exception as error:  # noqa: BLE001 - as in judge()
-                place = Place(ordered[0].path if ordered else "", 0, 0, 1, 1, 1, 1)
+                place = Place(ordered[0].path if ordered else "", Lines(""), 0, 0)
                 found.append(_crash(rule, error, place))
     found.sort(key=sort_key)
     kept, suppressed = _apply_ignores(ordered, found, rules, whole_run=environment is None)

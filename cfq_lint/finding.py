@@ -111,7 +111,7 @@ def fingerprint(finding: Finding, path: str) -> str:
     return f"{path}\0{finding.code}\0{said}"
 
 
-def sort_key(finding: Finding) -> tuple[str, int, int, int, str, str]:
+def sort_key(finding: Finding) -> tuple[str, int, int, str, str]:
     """Order of a report: by file, position, code; the same whatever the order in which the files were given."""
     place = finding.place
-    return (place.path, place.line, place.column, place.end, finding.code, finding.message)
+    return (place.path, place.start, place.end, finding.code, finding.message)

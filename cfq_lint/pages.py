@@ -76,7 +76,8 @@ def _facts_of(rule: Rule) -> list[str]:
 def _limit_line(entry: Limit) -> str:
     plan = "" if entry.plan == "both" else f", {entry.plan.capitalize()} plan"
     note = f"; {entry.note}" if entry.note else ""
-    return f"- {entry.applies_to}: {entry.value} {entry.unit}{plan}{note} ({entry.id}, {entry.page}, checked {entry.checked})"
+    value = f"`{entry.value}`" if entry.unit == "pattern" else entry.value
+    return f"- {entry.applies_to}: {value} {entry.unit}{plan}{note} ({entry.id}, {entry.page}, checked {entry.checked})"
 
 
 def limits_as_text() -> str:
@@ -184,9 +185,9 @@ def configuration() -> str:
     lines = [
         "# Settings",
         "",
-        "In `cfq-lint.toml`, or in `pyproject.toml` below `[tool.cfq-lint]`. The nearest of these files counts, looked for upwards from the",
-        "folder that all linted paths have in common; `cfq-lint.toml` beats a `pyproject.toml` beside it. Options of the command line win.",
-        "A setting that does not exist, or has a wrong value, stops the run with exit code 2.",
+        "In `cfq-lint.toml`, or in `pyproject.toml` below `[tool.cfq-lint]`. The nearest of these files counts, looked for",
+        "upwards from the folder that all linted paths have in common; `cfq-lint.toml` beats a `pyproject.toml` beside it.",
+        "Options of the command line win. A setting that does not exist, or has a wrong value, stops the run with exit code 2.",
         "",
         "| setting | type | default | meaning |",
         "|---|---|---|---|",

@@ -95,5 +95,5 @@ def _read(path: str) -> bytes:
 
 
 def _judge(document: Document, plan: Plan) -> FileResult:
-    discovery.survey(document, document.path)
+    discovery.survey(document, document.path, discovery.Surroundings())
     return judge(document, plan.rules, plan.facts, plan.environment)

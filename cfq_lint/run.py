@@ -6,7 +6,6 @@ This is the linter without its command line; `lint_paths` and `lint_text` are it
 from __future__ import annotations
 
 import os
-from functools import cache
 
 from cfq_lint import discovery
 from cfq_lint.document import Document, Unreadable, read
@@ -18,14 +17,13 @@ from cfq_lint.rules import code_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
     from cfq_lint.finding import Finding
     from cfq_lint.settings import Settings
 
 FILES_PER_PROCESS_MIN = 500
 """Below twice this many files a second process costs more than it saves."""
-_CHUNK_FILES = 50
 _SETTINGS_FILES = (("cfq-lint.toml", ()), ("pyproject.toml", ("tool", "cfq-lint")))
 
 
@@ -219,48 +217,37 @@ def find_files(
 def judge_files(files: list[str], plan: Plan, jobs: int = 1) -> tuple[list[FileResult], list[str]]:
     """Judge files one by one, on several processes where there are enough; the results, and a line for each unreadable one."""
     jobs = min(jobs, len(files) // FILES_PER_PROCESS_MIN)
-    if jobs <= 1:
-        alone, unreadable = _judge_chunk((files, plan))
-        return _once(alone), unreadable
-    import multiprocessing  # only large runs need it
-    import sys
+    if jobs > 1:
+        from cfq_lint.processes import spread  # only large runs need it
 
-    chunks = [(files[start : start + _CHUNK_FILES], plan) for start in range(0, len(files), _CHUNK_FILES)]
-    # Forking is quicker; elsewhere than on Linux system libraries do not survive it.
-    method = "fork" if sys.platform == "linux" else "spawn"
-    results: list[FileResult] = []
-    unread: list[str] = []
-    with multiprocessing.get_context(method).Pool(jobs) as pool:
-        for judged, problems in pool.imap(_judge_chunk, chunks):
-            results += judged
-            unread += problems
-    return _once(results), unread
+        parts = spread(_judge_part, [(files[start::jobs], plan) for start in range(jobs)])
+    else:
+        parts = [_judge_part((files, plan))]
+    # Each file once: a redirect may lead to a file that the run reads anyway.
+    results = {result.path: result for part, _ in parts for result in part}
+    return [*results.values()], sorted(problem for _, problems in parts for problem in problems)
 
 
-def _once(results: list[FileResult]) -> list[FileResult]:
-    """Each file once: a redirect may lead to a file that the run reads anyway."""
-    return [*{result.path: result for result in results}.values()]
-
-
-def _judge_chunk(work: tuple[list[str], Plan]) -> tuple[list[FileResult], list[str]]:
+def _judge_part(work: tuple[list[str], Plan]) -> tuple[list[FileResult], list[str]]:
     files, plan = work
-    exists = cache(os.path.isfile)  # the files of a run share their folders
+    surroundings = discovery.Surroundings()
     results: list[FileResult] = []
     problems: list[str] = []
     for file in files:
         try:
-            documents = [*open_documents(file, plan, exists)]
+            results += [
+                judge(document, plan.rules, plan.facts, plan.environment)
+                for document in open_documents(file, plan, surroundings)
+            ]
         except Unreadable as error:
             problems.append(str(error))
-            continue
-        results += [judge(document, plan.rules, plan.facts, plan.environment) for document in documents]
     return results, problems
 
 
-def open_documents(file: str, plan: Plan, exists: Callable[[str], bool] = os.path.isfile) -> Iterator[Document]:
+def open_documents(file: str, plan: Plan, surroundings: discovery.Surroundings) -> Iterator[Document]:
     """The document of a file, and with `follow_redirect` of the one that is deployed instead. Raises Unreadable."""
     document = read(file)
-    discovery.survey(document, file, exists)
+    discovery.survey(document, file, surroundings)
     yield document
     redirect = document.redirect
     if plan.follow_redirect and redirect is not None and redirect.target is not None:

@@ -6,14 +6,13 @@ missing, the rule finds nothing. A property test holds every rule to its sign, b
 
 from __future__ import annotations
 
-from cfq_lint import keys
-from cfq_lint.keys import INTEGER, QUEUES_KEYS, is_queue_name
+from cfq_lint.keys import BOOLEAN, QUEUES_KEYS, is_queue_name
 from cfq_lint.limits import RETRIES_DEFAULT
-from cfq_lint.syntax.node import ARRAY, BOOLEAN, OBJECT, STRING
+from cfq_lint.syntax.node import ARRAY, OBJECT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from cfq_lint.wrangler import Consumer, Entry, Environment, Field, Worker
+    from cfq_lint.wrangler import Consumer, Entry, Environment, Worker
 
 FAULT = "the text breaks its grammar"
 ODD_FILE = "the file's bytes or its neighbours on disk are odd"
@@ -43,7 +42,14 @@ ENTRY = "the Worker's source was read"
 OLD_DATE = "a compatibility date is before that of JSON messages"
 FLAGS = "a compatibility flag about queues stands in the file"
 PYTHON = "the Worker is a Python file"
-ENVIRONMENTS = "there are named environments, or one is asked for"
+ENVIRONMENTS = "there are named environments"
+SELECTED = "one environment is asked for"
+BARE_ENVIRONMENT = "an environment has no queues block"
+FEWER_CONSUMERS = "an environment has fewer consumers than the top level"
+LESS_DEAD_LETTERS = "an environment has a consumer without a dead-letter queue"
+FEWER_BINDINGS = "an environment lacks a binding of the top level"
+SHARED_QUEUE = "two environments consume one queue"
+SHARED_DEAD_LETTERS = "two environments dead-letter into one queue"
 PAGES = "it is a Pages project"
 NO_EFFECT = "there is a setting that has no effect in a file"
 LEGACY = "there is a key of service environments"
@@ -64,8 +70,11 @@ def signs_of(worker: Worker) -> set[str]:
         signs.add(ODD_FILE)
     if document.tree.repeats:
         signs.add(REPEATED_KEY)
-    if len(worker.every_environment) > 1 or worker.selected is not None:
+    if worker.selected is not None:
+        signs.add(SELECTED)
+    if len(worker.every_environment) > 1:
         signs.add(ENVIRONMENTS)
+        _look_at_environments(worker, signs)
     if worker.is_pages:
         signs.add(PAGES)
     if "legacy_env" in worker.fields:
@@ -115,6 +124,31 @@ def _look_at(environment: Environment, signs: set[str]) -> None:
             signs.add(NO_EFFECT)
 
 
+def _look_at_environments(worker: Worker, signs: set[str]) -> None:
+    top, *named = worker.every_environment
+    bindings = {producer.binding.node.value for producer in top.producers if producer.binding is not None}
+    consumed: set[str] = set()
+    dead: set[str] = set()
+    for environment in worker.every_environment:
+        own = {consumer.queue_name for consumer in environment.consumers}
+        own_dead = {each.dead_letter_queue.node.value for each in environment.consumers if each.dead_letter_queue is not None}
+        if not own.isdisjoint(consumed):
+            signs.add(SHARED_QUEUE)
+        if not own_dead.isdisjoint(dead):
+            signs.add(SHARED_DEAD_LETTERS)
+        consumed |= own
+        dead |= own_dead
+    for environment in named:
+        if environment.queues is None:
+            signs.add(BARE_ENVIRONMENT)
+        if any(consumer.dead_letter_queue is None for consumer in environment.consumers):
+            signs.add(LESS_DEAD_LETTERS)
+        if len(environment.consumers) < len(top.consumers):
+            signs.add(FEWER_CONSUMERS)
+        if not bindings <= {producer.binding.node.value for producer in environment.producers if producer.binding is not None}:
+            signs.add(FEWER_BINDINGS)
+
+
 def _look_at_settings(consumer: Consumer, signs: set[str]) -> None:
     if "visibility_timeout_ms" in consumer.fields:
         signs.add(NO_EFFECT)
@@ -162,22 +196,24 @@ def _look_at_dead_letters(worker: Worker, signs: set[str]) -> None:
 
 
 def _look_at_fields(entry: Entry, signs: set[str]) -> None:
+    keys = entry.keys
     for key, field in entry.fields.items():
-        known = entry.keys.get(key)
+        known = keys.get(key)
+        value = field.member.node.value
         if known is None:
             signs.add(ILL_FORMED)
-        elif known.type == INTEGER:
-            if field.integer is None or not known.holds(field.integer):
+        elif known.minimum is not None and known.maximum is not None:
+            # bool is an int, but its type is not int; a float goes the long way.
+            if not (type(value) is int and known.minimum <= value <= known.maximum):
                 signs.add(ILL_FORMED)
-        elif key in {"queue", "dead_letter_queue"}:
-            _look_at_name(field, signs)
-        elif field.kind != (BOOLEAN if known.type == keys.BOOLEAN else STRING):
+        elif key == "queue" or key == "dead_letter_queue":  # noqa: PLR1714 - quicker than a set, and run for every entry
+            _look_at_name(value, signs)
+        elif type(value) is not (bool if known.type == BOOLEAN else str):
             signs.add(ILL_FORMED)
 
 
-def _look_at_name(field: Field, signs: set[str]) -> None:
-    name = field.text
-    if name is None or not is_queue_name(name) or name.startswith("your-"):
+def _look_at_name(name: object, signs: set[str]) -> None:
+    if not isinstance(name, str) or not is_queue_name(name) or name.startswith("your-"):
         signs.add(ILL_FORMED)
     elif len(name) == _ID_LENGTH:
         signs.add(ID)

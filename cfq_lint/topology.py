@@ -92,33 +92,28 @@ def _consumer(environment: Environment, consumer: Consumer, *, is_dead_letter_qu
         fix = Fix(
             f"add dead_letter_queue {name!r}", (add_after(consumer.node, queue, "dead_letter_queue", f'"{name}"'),), safe=False
         )
+    # By place, not by name: it is the quicker way, and every consumer of a run comes by.
     return ConsumerLink(
-        queue=consumer.queue_name,
-        place=queue.place,
-        environment=environment.name,
-        label=environment.described,
-        script=environment.script,
-        is_push=consumer.is_push,
-        is_deployed=document.shadowed_by is None and (document.redirect is None or document.redirect.target is None),
-        no_retries_place=retries.place if retries is not None and retries.integer == 0 else None,
-        dead_letter_queue=dead.text if dead is not None else None,
-        dead_letter_place=dead.place if dead is not None else None,
-        means_dead_letters=means_dead_letters,
-        add_dead_letter=fix,
+        consumer.queue_name,
+        queue.place,
+        environment.name,
+        environment.described,
+        consumer.script,
+        consumer.is_push,
+        document.shadowed_by is None and (document.redirect is None or document.redirect.target is None),
+        retries.place if retries is not None and retries.integer == 0 else None,
+        dead.text if dead is not None else None,
+        dead.place if dead is not None else None,
+        means_dead_letters,
+        fix,
     )
 
 
 def _producer(environment: Environment, producer: Producer) -> ProducerLink:
     queue, binding = producer.queue, producer.binding
     assert queue is not None, "only producers that name their queue are links"
-    return ProducerLink(
-        queue=producer.queue_name,
-        place=queue.place,
-        environment=environment.name,
-        label=environment.described,
-        script=environment.script,
-        binding=binding.text or "" if binding is not None else "",
-    )
+    name = binding.text or "" if binding is not None else ""
+    return ProducerLink(producer.queue_name, queue.place, environment.name, environment.described, producer.script, name)
 
 
 class Topology:

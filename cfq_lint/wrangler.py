@@ -9,6 +9,9 @@ something else. So a rule asks for what it can judge and passes over the rest, w
 
 from __future__ import annotations
 
+import os
+
+from cfq_lint.document import NAMES, Unreadable, read
 from cfq_lint.keys import CONSUMER_KEYS, PRODUCER_KEYS, Key, Spelling, meant
 from cfq_lint.syntax.node import ARRAY, BOOLEAN, NULL, NUMBER, OBJECT, STRING, Member, Node
 
@@ -129,8 +132,8 @@ def fields_of(document: Document, node: Node | None) -> dict[str, Field]:
 class Entry:
     """One element of `producers` or `consumers` that is an object.
 
-    `queue` is its `queue` field if that holds a name, and `queue_name` the name, else "". `path` is how wrangler names the entry,
-    e.g. `env.staging.queues.consumers[0]`; `environment` is the environment's name, None for
+    `queue` is its `queue` field if that holds a name, and `queue_name` the name, else "". `path` is how wrangler names it, e.g.
+    `env.staging.queues.consumers[0]`; `environment` is the environment's name, None for
     the top level; `script` the name of the Worker that it belongs to.
     """
 
@@ -270,9 +273,10 @@ class Environment:
         if listed is None:
             return
         prefix = f"{self.label}." if self.label else ""
+        script = self.script
         for index, node in enumerate(listed.items):
             if node.kind == OBJECT:
-                yield listed.document, node, f"{prefix}queues.{key}[{index}]", self.name, self.script
+                yield listed.document, node, f"{prefix}queues.{key}[{index}]", self.name, script
 
     def inherited(self, key: str) -> Field | None:
         """A field of this environment, or else of the top level: for keys that wrangler lets environments inherit."""
@@ -341,3 +345,13 @@ class Worker:
         """Producers and consumers of all environments of the run, environment by environment."""
         for environment in self.environments:
             yield from environment.entries
+
+
+def read_worker(path: str, environment: str | None = None) -> Worker:
+    """The view of a file, or of the file that wrangler takes in a folder. Raises Unreadable, which says why there is none."""
+    if os.path.isdir(path):
+        found = [name for name in NAMES if os.path.isfile(os.path.join(path, name))]
+        if not found:
+            raise Unreadable(f"{path} has none of {', '.join(NAMES)}")
+        path = os.path.join(path, found[0])
+    return Worker(read(path), environment)

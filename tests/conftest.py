@@ -45,3 +45,28 @@ def golden(request):
         assert text == file.read_bytes().decode(), f"{name} differs; `pytest --update-golden` renews it"
 
     return compare
+
+
+@pytest.fixture
+def change_rule(monkeypatch):
+    """Give a rule another body for one test: `change_rule("legacy-env", check=…)`. What the engine remembers of rules is forgotten."""
+    from cfq_lint import engine
+    from cfq_lint.record import replace
+    from cfq_lint.rules import BY_KEY, load
+
+    def forget():
+        for value in vars(engine).values():
+            if hasattr(value, "cache_clear"):
+                value.cache_clear()
+
+    def change(name, **body):
+        import sys
+
+        rule = replace(load(BY_KEY[name]), **body)
+        monkeypatch.setattr(sys.modules[f"cfq_lint.rules.{BY_KEY[name]}"], "RULE", rule)
+        forget()
+        return rule
+
+    yield change
+    monkeypatch.undo()
+    forget()

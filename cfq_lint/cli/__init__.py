@@ -32,5 +32,13 @@ def main(argv: list[str] | None = None) -> int:
         # The reader of our output went away, as `head` does; there is nobody left to tell.
         sys.stderr.close()
         return 2
+    except OSError as error:
+        # The disk behind our output is full, or the like. What is still to be written would only fail again.
+        print(f"cfq-lint: {error.filename or 'the output'}: {error.strerror or error}", file=sys.stderr)
+        try:  # noqa: SIM105 - contextlib is not worth a cold start
+            sys.stdout.close()
+        except OSError:
+            pass  # that was said already
+        return 2
     except KeyboardInterrupt:
         return 130

@@ -202,15 +202,24 @@ def _width() -> int:
 
 
 def _write(path: str, text: str) -> None:
-    """Write a report whole or not at all."""
+    """Write a report whole or not at all. A pipe or a device is written to and never replaced; a link keeps its target."""
     import tempfile
 
-    folder = os.path.dirname(os.path.abspath(path))
     try:
+        if os.path.exists(path) and not os.path.isfile(path):
+            with open(path, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
+                file.write(text)
+            return
+        path = os.path.realpath(path)
+        folder = os.path.dirname(path)
         handle, draft = tempfile.mkstemp(dir=folder, prefix=".cfq-lint-")
-        with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
-            file.write(text)
-        os.chmod(draft, 0o644)
-        os.replace(draft, path)
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
+                file.write(text)
+            os.chmod(draft, 0o644)
+            os.replace(draft, path)
+        except BaseException:
+            os.unlink(draft)
+            raise
     except OSError as error:
         raise Usage(f"{path}: cannot be written: {error.strerror or error}") from error

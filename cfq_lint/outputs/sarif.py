@@ -117,6 +117,11 @@ def _artifact(path: str, root: str) -> dict[str, str]:
         absolute = os.path.normpath(os.path.join(root, path)).replace(os.sep, "/")
         base = root.replace(os.sep, "/").rstrip("/") + "/"
         if not root or not absolute.startswith(base):
-            return {"uri": "file:///" + quote(absolute.lstrip("/"))}
+            return {"uri": "file:///" + _quoted(absolute.lstrip("/"))}
         path = absolute[len(base) :]
-    return {"uri": quote(path), "uriBaseId": "%SRCROOT%"}
+    return {"uri": _quoted(path), "uriBaseId": "%SRCROOT%"}
+
+
+def _quoted(path: str) -> str:
+    """A path for a URI. Names of files need not be UTF-8."""
+    return quote(path.encode("utf-8", "surrogateescape" if os.sep == "/" else "surrogatepass"))

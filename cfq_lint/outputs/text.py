@@ -22,13 +22,11 @@ def render(report: Report, *, colour: bool = False, width: int = 120) -> str:
 
 
 def _finding(finding: Finding, paint: Paint, width: int) -> str:
-    import textwrap  # a clean run needs neither
-
-    from cfq_lint.outputs._excerpt import excerpt
+    from cfq_lint.outputs._excerpt import excerpt  # a clean run does not need it
 
     where = paint("bold", f"{finding.path}:{finding.line}:{finding.column}:")
     lines = [f"{where} {paint(finding.severity, finding.severity)} {finding.code} {paint('bold', finding.name)}"]
-    lines += textwrap.wrap(finding.message, width - 2, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)
+    lines += _wrapped(finding.message, width)
     lines += excerpt(finding.place, paint, width)
     lines += [f"  {paint('dim', 'see')} {r.place.path}:{r.place.line}:{r.place.column}: {r.message}" for r in finding.related]
     if finding.fix is not None:
@@ -37,6 +35,14 @@ def _finding(finding: Finding, paint: Paint, width: int) -> str:
     if finding.url:
         lines.append(f"  {paint('dim', finding.url)}")
     return "\n".join(lines) + "\n"
+
+
+def _wrapped(message: str, width: int) -> list[str]:
+    if len(message) + 2 < width:
+        return [f"  {message}"]
+    import textwrap
+
+    return textwrap.wrap(message, width - 2, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)
 
 
 def summed_up(report: Report, paint: Paint) -> str:

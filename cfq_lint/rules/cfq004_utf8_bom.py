@@ -26,7 +26,6 @@ from __future__ import annotations
 from cfq_lint import limits
 from cfq_lint.finding import Edit, Finding, Fix, Severity
 from cfq_lint.rule import SAFE, Rule
-from cfq_lint.text import Place
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,7 +39,7 @@ def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:
     """At most one finding, at the top of the file."""
     if worker.document.bom:
         top = worker.document.top
-        fix = Fix("remove the byte order mark", (Edit(Place(top.path, -1, 0, 1, 1, 1, 1, top.excerpt), ""),), safe=True)
+        fix = Fix("remove the byte order mark", (Edit(worker.document.place(-1, 0), ""),), safe=True)
         yield RULE.finding(
             top, "the file starts with a UTF-8 byte order mark; wrangler passes it over, other tools stumble", fix=fix
         )

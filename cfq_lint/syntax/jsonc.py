@@ -183,49 +183,61 @@ class _Reader:
         return position
 
     def _items(self, position: int) -> int:
-        """Plain items of the innermost container, until it is closed, another is opened, or something is odd."""
-        node = self.stack[-1]
-        if node.kind == ARRAY:
-            return self._elements(node, position)
-        text, add = self.text, node.value.append
-        while match := _member(text, position):
-            key, string, literal, separator, opener = match.groups()
-            position = match.end()
-            start, end = match.span(1)
-            name = key[1:-1] if "\\" not in key else _unquote(key)
-            if opener is not None:
-                add(Member(name, start, end, self._open(position - 1)))
-                return position
-            if string is not None:
-                value = Node(STRING, *match.span(2), string[1:-1] if "\\" not in string else _unquote(string))
-            else:
-                value = _literal(literal, *match.span(3))
-            add(Member(name, start, end, value))
-            if separator == "}":
-                return self._close(position)
-            if separator is None:
-                self.after_value = True
-                return position
-        return self._odd_item(position)
+        """Plain items of the innermost container and of those that open and close within it, until something is odd.
 
-    def _elements(self, node: Node, position: int) -> int:
-        text, add = self.text, node.value.append
-        while match := _element(text, position):
-            string, literal, separator, opener = match.groups()
-            position = match.end()
-            if opener is not None:
-                add(self._open(position - 1))
-                return position
-            if string is not None:
-                add(Node(STRING, *match.span(1), string[1:-1] if "\\" not in string else _unquote(string)))
+        All of it stands in one loop, since a run spends its time here; it does to plain text what `_open`, `_close` and
+        `_separator` do to any.
+        """
+        text, stack = self.text, self.stack
+        node = stack[-1]
+        while True:
+            if node.kind == OBJECT:
+                match = _member(text, position)
+                if match is None:
+                    return self._odd_item(position)
+                key, string, literal, separator, opener = match.groups()
+                start, end = match.span(1)
+                position = match.end()
+                name = key[1:-1] if "\\" not in key else _unquote(key)
+                if opener is not None:
+                    value = self._open(position - 1)
+                elif string is not None:
+                    value = Node(STRING, *match.span(2), string[1:-1] if "\\" not in string else _unquote(string))
+                else:
+                    value = _literal(literal, *match.span(3))
+                node.value.append(Member(name, start, end, value))
             else:
-                add(_literal(literal, *match.span(2)))
-            if separator == "]":
-                return self._close(position)
-            if separator is None:
+                match = _element(text, position)
+                if match is None:
+                    return self._odd_item(position)
+                string, literal, separator, opener = match.groups()
+                position = match.end()
+                if opener is not None:
+                    value = self._open(position - 1)
+                elif string is not None:
+                    value = Node(STRING, *match.span(1), string[1:-1] if "\\" not in string else _unquote(string))
+                else:
+                    value = _literal(literal, *match.span(2))
+                node.value.append(value)
+            if opener is not None:
+                node = value
+            elif separator is None:
                 self.after_value = True
                 return position
-        return self._odd_item(position)
+            elif separator != ",":
+                position = self._close(position)
+                while stack:
+                    match = _separated(text, position)
+                    if match is None or (match.group(1) != "," and match.group(1) != _CLOSERS[stack[-1].kind]):
+                        return position
+                    position = match.end()
+                    if match.group(1) == ",":
+                        self.after_value = False
+                        node = stack[-1]
+                        break
+                    self._close(position)
+                else:
+                    return position
 
     def _separator(self, position: int) -> int:
         """Past the comma after a value, or past the bracket that closes the container."""

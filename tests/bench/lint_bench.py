@@ -39,8 +39,8 @@ CONFIG = """// {name}: takes orders and works them off
   "r2_buckets": [{{ "binding": "FILES", "bucket_name": "{name}-files" }}],
   "queues": {{
     "producers": [
-      {{ "binding": "ORDERS", "queue": "{name}-orders" }},
-      {{ "binding": "MAIL", "queue": "{name}-mail" }}, // consumed elsewhere
+      {{ "binding": "NEXT", "queue": "{next}-orders" }}, // the next service works on
+      {{ "binding": "NEXT_AGAIN", "queue": "{next}-orders" }},
     ],
     "consumers": [
       {{
@@ -55,14 +55,16 @@ CONFIG = """// {name}: takes orders and works them off
       {{ "queue": "{name}-orders-dlq", "max_batch_size": 10, "max_retries": 3 }},
     ],
   }},
+  // Upstreams answer within ten seconds, so thirty seconds of CPU are ample for a batch.
+  "limits": {{ "cpu_ms": 30000 }},
   "triggers": {{ "crons": ["0 3 * * *"] }},
   "env": {{
     "staging": {{
       "vars": {{ "STAGE": "staging" }},
       "queues": {{
         "producers": [
-          {{ "binding": "ORDERS", "queue": "{name}-orders-staging" }},
-          {{ "binding": "MAIL", "queue": "{name}-mail-staging" }},
+          {{ "binding": "NEXT", "queue": "{next}-orders-staging" }},
+          {{ "binding": "NEXT_AGAIN", "queue": "{next}-orders-staging" }},
         ],
         "consumers": [
           {{ "queue": "{name}-orders-staging", "max_retries": 3, "dead_letter_queue": "{name}-orders-staging-dlq" }},
@@ -120,13 +122,14 @@ def medians(commands: Commands, rounds: int) -> dict[str, float]:
 
 
 def make_configs(folder: Path, count: int) -> Path:
-    """`count` commented configurations of some 2 KB, each in a folder of its own; every tenth has a finding."""
+    """`count` commented configurations of some 2 KB, each in a folder of its own; every tenth has a mistake."""
     if folder.exists():
         shutil.rmtree(folder)
     for number in range(count):
         home = folder / f"{number // 100:03}" / f"w{number:05}"
         home.mkdir(parents=True)
-        text = CONFIG.format(name=f"w{number:05}", retries=101 if number % 10 == 0 else 5)
+        following = f"w{(number + 1) % count:05}"
+        text = CONFIG.format(name=f"w{number:05}", next=following, retries=101 if number % 10 == 0 else 5)
         (home / "wrangler.jsonc").write_text(text)
     return folder
 

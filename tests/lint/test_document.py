@@ -12,7 +12,7 @@ from cfq_lint import lint_paths, lint_text
 from cfq_lint.document import FILE_SIZE_MAX_BYTES, Unreadable, from_bytes, read
 from cfq_lint.text import Lines
 
-from .support import lint_files, run
+from .support import document_of, lint_files, run
 
 TEXT = '{ "queues": {} }'
 
@@ -145,8 +145,8 @@ def test_positions_and_lines_agree_with_counting(text, offset):
 
 
 def test_a_place_is_clamped_to_the_text():
-    place = Lines("ab").place("x", -3, 99)
-    assert (place.start, place.end, place.line, place.column, place.end_column) == (0, 2, 1, 1, 3)
+    place = document_of("ab").place(-3, 99)
+    assert (place.line, place.column, place.end_line, place.end_column) == (1, 1, 1, 3)
 
 
 def test_columns_count_code_points_in_findings():

@@ -16,7 +16,7 @@ from cfq_lint.engine import CRASH_CODE, choose, conclude, judge
 from cfq_lint.facts import Facts, QueueFacts
 from cfq_lint.finding import Severity
 from cfq_lint.limits import LIMITS
-from cfq_lint.rule import FACTS, FAMILIES, FILE, PROJECT, SAFE, UNSAFE
+from cfq_lint.rule import CODE, DIFF, FACTS, FAMILIES, FILE, PROJECT, SAFE, UNSAFE
 from cfq_lint.rules import BY_KEY, MODULES, OFF, code_of, every_rule, load, name_of
 from cfq_lint.signs import signs_of
 from cfq_lint.topology import Topology, links_of
@@ -44,8 +44,8 @@ from .support import (
 RULES = every_rule()
 by_name = [rule.name for rule in RULES]
 ALL = tuple(MODULES)
-PROSE = {"wrong-encoding", "shadowed-config", "redirected-config", "broken-redirect", "queue-handler-missing"}
-"""Rules about bytes and neighbours on disk: no fenced text can show them. test_discovery.py and test_entry.py do."""
+PROSE = {"wrong-encoding", "shadowed-config", "redirected-config", "broken-redirect", "queue-handler-missing", "consumer-removed-still-attached"}
+"""Rules about bytes and neighbours on disk: no fenced text can show them. test_discovery.py, test_entry.py and test_changes.py do."""
 NOT_CLOUDFLARE = {"unused-ignore"}
 """Rules about this linter's own comments rest on no page."""
 HEADINGS = ["What it does", "Why it matters", "Bad", "Good"]
@@ -86,7 +86,7 @@ def test_code_name_and_file_agree(rule):
 def test_metadata_are_whole(rule):
     assert isinstance(rule.severity, Severity)
     assert rule.fix in {None, SAFE, UNSAFE}
-    assert rule.needs in {FILE, PROJECT, FACTS, "code"}
+    assert rule.needs in {FILE, PROJECT, FACTS, CODE, DIFF}
     assert (rule.check is None) != (rule.check_project is None)
     assert rule.default is (BY_KEY[rule.code] not in OFF)
     assert set(rule.limits) <= {limit.id for limit in LIMITS}

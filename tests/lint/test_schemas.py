@@ -144,12 +144,10 @@ def test_reports_on_every_bad_example_are_valid():
             REPORT.validate(json.loads(render(report)))
 
 
-def test_a_report_with_problems_and_a_crash_is_valid(tmp_path, monkeypatch):
+def test_a_report_with_problems_and_a_crash_is_valid(tmp_path, change_rule):
     from cfq_lint import lint_paths
-    from cfq_lint.record import replace
-    from cfq_lint.rules import cfq605_legacy_env
 
-    monkeypatch.setattr(cfq605_legacy_env, "RULE", replace(cfq605_legacy_env.RULE, check=lambda *_: 1 / 0))
+    change_rule("legacy-env", check=lambda *_: 1 / 0)
     (tmp_path / "wrangler.jsonc").write_text('{ "legacy_env": 1 }', encoding="utf-8")
     report = lint_paths([str(tmp_path), str(tmp_path / "gone")])
     assert report.crashed

@@ -1,0 +1,1 @@
+"""Tests of the documents: what they show is true."""
