@@ -117,14 +117,16 @@ def _take(queue: QueueState, event: happened.Delivered | happened.Pulled, place:
     """Take messages from the front of the line, each with its new place and count of attempts."""
     if queue.delayed:
         promote(queue, event.at_us)
-    messages, pop = queue.messages, queue.ready.popleft
-    picked = [messages[id] for id in event.ids]
+    line, ids = queue.ready, event.ids
+    pop = line.popleft
+    picked = [pop() for _ in ids]
+    if [message.id for message in picked] != list(ids):
+        line.extendleft(reversed(picked))
+        picked = [queue.messages[id] for id in ids]
+        for message in picked:
+            _take_from_within(queue, message)
     for message, attempts in zip(picked, event.attempts, strict=True):
         message.attempts, message.place = attempts, place
-        front = pop()
-        if front is not message:
-            queue.ready.appendleft(front)
-            _take_from_within(queue, message)
     queue.counts.delivered += len(picked)
     return picked
 
@@ -143,14 +145,16 @@ def _take_from_within(queue: QueueState, wanted: Message) -> None:
 def _settled(state: State, event: happened.Settled) -> None:
     queue = state.queues[event.queue]
     flying = [message for message in queue.flights.pop(event.batch).messages if message.place == FLYING]
+    flying_bytes = sum([len(message.body) for message in flying])
     queue.flying_count -= len(flying)
-    queue.flying_bytes -= sum([len(message.body) for message in flying])
+    queue.flying_bytes -= flying_bytes
     queue.counts.acked += len(event.acked)
     if len(event.acked) == len(flying):
+        remove = queue.messages.__delitem__
         for message in flying:
             message.place = GONE
-            del queue.messages[message.id]
-            queue.backlog_bytes -= len(message.body)
+            remove(message.id)
+        queue.backlog_bytes -= flying_bytes
     else:
         _remove(queue, event.acked)
     if event.repeated:
