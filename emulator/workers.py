@@ -32,6 +32,10 @@ if TYPE_CHECKING:
 
 NO_WAIT_FLAG = "queue_consumer_no_wait_for_wait_until"
 
+_TRACEBACKS_MAX = 1_000
+"""Later errors are kept without their tracebacks, because these hold on to every message of their batch."""
+
+
 class HandlerNeverEnds(RuntimeError):  # noqa: N818 - what is wrong with it
     """A handler awaits something that no timer, thread or socket will ever bring."""
 
@@ -174,7 +178,11 @@ class Runner:
         command: Settle = invocation.batch.settlement(event.batch, outcome, text, lost)
         self.broker.execute(command)
         if error is not None:
-            self.failures.append(Failure(self.broker.state.now_us, event.queue, event.batch, error))
+            failure = Failure(self.broker.state.now_us, event.queue, event.batch, error)
+            failure.raised = isinstance(error, WorkerCrashed)  # chaos is no mistake of the handler's for a strict test to fail on
+            self.failures.append(failure)
+            if len(self.failures) > _TRACEBACKS_MAX:
+                error.__traceback__ = error.__context__ = None
             if isinstance(error, KeyboardInterrupt):
                 self._interrupt = error
         if self.waits and invocation.tasks:
