@@ -179,16 +179,16 @@ class Runner:
         self.broker.execute(command)
         if error is not None:
             failure = Failure(self.broker.state.now_us, event.queue, event.batch, error)
-            failure.raised = isinstance(error, WorkerCrashed)  # chaos is no mistake of the handler's for a strict test to fail on
+            failure.raised = isinstance(error, WorkerCrashed)  # chaos is no mistake of the handler for a strict test to raise
             self.failures.append(failure)
             if len(self.failures) > _TRACEBACKS_MAX:
                 error.__traceback__ = error.__context__ = None
             if isinstance(error, KeyboardInterrupt):
                 self._interrupt = error
         if self.waits and invocation.tasks:
-            current = asyncio.current_task(self._loop) if self._is_running() else None
+            own = asyncio.current_task(self._loop) if self._is_running() else None
             for task in list(invocation.tasks):
-                if task is not current:
+                if task is not own:
                     task.cancel()
 
     @property
