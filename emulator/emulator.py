@@ -22,15 +22,15 @@ from emulator.core.decide.manage import find
 from emulator.core.limits import Limits, limits_of
 from emulator.core.model import Consumer, QueueState
 from emulator.faults import CALM, Dice, Faults
-from emulator.handlers import handler_call
 from emulator.ids import Ids
 from emulator.journal import Journal, JournalError
 from emulator.journal.memory import MemoryJournal
 from emulator.journal.sqlite import SQLiteJournal
 from emulator.queue import Queue
 from emulator.report import Report
-from emulator.timeline import Timeline
-from emulator.workers import Runner
+from emulator.workers.handlers import handler_call
+from emulator.workers.runner import Runner
+from emulator.workers.timeline import Timeline
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

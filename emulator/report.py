@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from emulator.broker import Broker
-    from emulator.invocation import Failure
-    from emulator.workers import Runner
+    from emulator.workers.invocation import Failure
+    from emulator.workers.runner import Runner
 
 
 class QueueCounts(NamedTuple):

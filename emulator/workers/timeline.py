@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from datetime import timedelta
 
     from emulator.broker import Broker
-    from emulator.workers import Runner
+    from emulator.workers.runner import Runner
 
 _BATCHES_MIN, _BATCHES_PER_MESSAGE = 100_000, 200
 """So many batches, and so many for each message there is, may leave at one moment; then queues are taken to feed each other."""

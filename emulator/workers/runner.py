@@ -18,10 +18,10 @@ from cfq_lint import limits as cloudflare
 from emulator.batch import MessageBatch
 from emulator.clock import SECOND_US
 from emulator.faults import Dice, WorkerCrashed
-from emulator.handlers import Call, Context
-from emulator.invocation import Failure, Invocation, current, enrol
 from emulator.loop import Spinning, VirtualLoop
 from emulator.metrics import Metrics
+from emulator.workers.handlers import Call, Context
+from emulator.workers.invocation import Failure, Invocation, current, enrol
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Coroutine
