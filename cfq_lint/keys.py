@@ -2,7 +2,7 @@
 
 The names of the REST API, of the command line and of JavaScript are taken from Cloudflare's API reference, from `wrangler
 queues` and from the Workers bindings. The schema of the block and the rules about ranges, types and unknown keys all read this
-one table.
+one table, which makes the module long.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Rules, schemas, messages and the emulator take their numbers from here; nothing else in the project spells one out.
 1 KB is 1,000 bytes on all of Cloudflare's limits and pricing pages. `LIMITS` is the table behind `cfq-lint limits` and
-`schemas/limits.json`; the constants above it are the same values under a name.
+`schemas/limits.json`; the constants above it are the same values under a name. The module is long because the table is.
 """
 
 from __future__ import annotations

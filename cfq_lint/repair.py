@@ -15,7 +15,7 @@ from cfq_lint.run import finish
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cfq_lint.finding import Finding
-    from cfq_lint.run import Plan
+    from cfq_lint.plan import Plan
 
 
 @record

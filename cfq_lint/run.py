@@ -9,10 +9,10 @@ import os
 
 from cfq_lint import discovery
 from cfq_lint.document import Document, Unreadable, read
-from cfq_lint.engine import FileResult, Report, choose, conclude, judge, matching
-from cfq_lint.facts import Facts, QueueFacts
+from cfq_lint.engine import FileResult, Report, conclude, judge
 from cfq_lint.finding import sort_key
-from cfq_lint.record import record, replace
+from cfq_lint.plan import Plan, find_settings, make_plan, read_snapshot
+from cfq_lint.record import replace
 from cfq_lint.rules import code_of
 
 TYPE_CHECKING = False
@@ -24,21 +24,6 @@ if TYPE_CHECKING:
 
 FILES_PER_PROCESS_MIN = 500
 """Below twice this many files a second process costs more than it saves."""
-_SETTINGS_FILES = (("cfq-lint.toml", ()), ("pyproject.toml", ("tool", "cfq-lint")))
-
-
-@record
-class Plan:
-    """What a run looks at: the modules of its rules, facts, the environment (None: all), and whether redirects are followed.
-
-    `per_path_ignores` are a folder, a glob relative to it, and the modules of rules whose findings are accepted in such files.
-    """
-
-    rules: tuple[str, ...]
-    facts: Facts
-    environment: str | None = None
-    follow_redirect: bool = False
-    per_path_ignores: tuple[tuple[str, str, tuple[str, ...]], ...] = ()
 
 
 def lint_paths(
@@ -99,49 +84,6 @@ def lint_text(
     return conclude([judge(document, made.rules, made.facts, env)], made.rules, made.facts, environment=env)
 
 
-def make_plan(
-    settings: tuple[str, Settings] | None,
-    *,
-    env: str | None = None,
-    plan: str | None = None,
-    known_queues: Iterable[str] | None = None,
-    select: Iterable[str] | None = None,
-    ignore: Iterable[str] = (),
-    follow_redirect: bool = False,
-    snapshot: Facts | None = None,
-) -> Plan:
-    """What is given, completed by a snapshot of the account and by the settings (their file and values). Raises UnknownRule."""
-    queues: dict[str, QueueFacts] = {}
-    per_path: list[tuple[str, str, tuple[str, ...]]] = []
-    origin = "declared"
-    if snapshot is not None:
-        plan = plan or snapshot.plan
-        known_queues = sorted({*snapshot.queues, *(known_queues or ())})
-    if settings is not None:
-        file, values = settings
-        plan = plan or values.plan
-        known_queues = values.known_queues if known_queues is None else known_queues
-        select = values.select if select is None else select
-        ignore = [*values.ignore, *ignore]
-        queues = values.queue_facts()
-        for glob, rules in values.per_path_ignores.items():
-            per_path.append((os.path.dirname(file), glob, tuple(module for key in rules for module in matching(key))))
-    if snapshot is not None:
-        origin = f"declared, or {snapshot.origin}" if queues else snapshot.origin
-        queues = {**queues, **snapshot.queues}
-    known = frozenset(known_queues) if known_queues is not None else None
-    return Plan(choose(select, ignore), Facts(plan, queues, known, origin), env, follow_redirect, tuple(per_path))
-
-
-def read_snapshot(file: str | None) -> Facts | None:
-    """The facts in a snapshot file; None where none is given. Raises WrongSettings."""
-    if file is None:
-        return None
-    from cfq_lint.snapshot import load  # loads pydantic
-
-    return load(os.fspath(file))
-
-
 def finish(results: Iterable[FileResult], plan: Plan, problems: Iterable[str] = ()) -> Report:
     """The report of a run, with what the settings accept for some paths among the suppressed."""
     report = conclude(results, plan.rules, plan.facts, problems=problems, environment=plan.environment)
@@ -158,50 +100,6 @@ def finish(results: Iterable[FileResult], plan: Plan, problems: Iterable[str] = 
         (accepted if is_accepted else kept).append(finding)
     suppressed = sorted([*report.suppressed, *accepted], key=sort_key)
     return replace(report, findings=tuple(kept), suppressed=tuple(suppressed))
-
-
-def find_settings(paths: Iterable[str]) -> tuple[str, Settings] | None:
-    """The settings file that counts for a run, and what it holds; None where there is none. Raises WrongSettings.
-
-    It is looked for upwards from the folder that all paths have in common, so that it does not depend on the working directory.
-    """
-    absolute = [os.path.abspath(path) for path in paths] or [os.getcwd()]
-    try:
-        folder = os.path.commonpath(absolute)
-    except ValueError:  # on several drives
-        folder = os.path.dirname(absolute[0])
-    while True:
-        for name, table in _SETTINGS_FILES:
-            file = os.path.join(folder, name)
-            if _holds(file, table):
-                from cfq_lint.settings import load  # loads pydantic
-
-                return file, load(file, table)
-        above = os.path.dirname(folder)
-        if above == folder:
-            return None
-        folder = above
-
-
-def _holds(file: str, table: tuple[str, ...]) -> bool:
-    if not os.path.isfile(file):
-        return False
-    if not table:
-        return True
-    try:
-        with open(file, encoding="utf-8", errors="replace") as opened:
-            return table[-1] in opened.read() and _has_table(file, table)
-    except OSError:
-        return False
-
-
-def _has_table(file: str, table: tuple[str, ...]) -> bool:
-    """Whether the table is really there: the name alone may stand in a list of dependencies."""
-    root = read(file).tree.root
-    plain = root.plain() if root is not None else {}
-    for key in table:
-        plain = plain.get(key) if isinstance(plain, dict) else None
-    return plain is not None
 
 
 def find_files(

@@ -167,14 +167,18 @@ def _look_at_settings(consumer: Consumer, signs: set[str]) -> None:
 
 
 def _look_at_dead_letters(worker: Worker, signs: set[str]) -> None:
-    # `previews` are the same Worker as the top level and make no links, so they neither consume nor dead-letter here.
-    environments = [each for each in worker.environments if not each.is_previews]
+    environments = []
     consumed: set[str] = set()
     dead: set[str] = set()
-    for environment in environments:
+    for environment in worker.environments:
         names = [consumer.queue_name for consumer in environment.consumers]
         if len(set(names)) < len(names):
             signs.add(REPEATED_CONSUMER)
+        if any(producer.queue_name in names for producer in environment.producers):
+            signs.add(LOOP)
+        if environment.is_previews:
+            continue  # they are the same Worker as the top level and make no links
+        environments.append(environment)
         consumed.update(names)
         dead.update(consumer.dead_letter_queue.text or "" for consumer in environment.consumers if consumer.dead_letter_queue)
     if not dead <= consumed:
@@ -184,8 +188,6 @@ def _look_at_dead_letters(worker: Worker, signs: set[str]) -> None:
         signs.add(UNCONSUMED)
     if not consumed <= produced:
         signs.add(UNPRODUCED)
-    if consumed & produced - {""}:
-        signs.add(LOOP)
     if any(consumer.dead_letter_queue is not None and consumer.queue_name in dead for consumer in worker.consumers()):
         signs.add(CHAINED_DEAD_LETTERS)
     for consumer in worker.consumers():
@@ -207,7 +209,7 @@ def _look_at_fields(entry: Entry, signs: set[str]) -> None:
             if not (type(value) is int and known.minimum <= value <= known.maximum):
                 signs.add(ILL_FORMED)
         elif key == "queue" or key == "dead_letter_queue":  # noqa: PLR1714 - quicker than a set, and run for every entry
-            _look_at_name(value, signs)
+            _look_at_name(field.text, signs)
         elif type(value) is not (bool if known.type == BOOLEAN else str):
             signs.add(ILL_FORMED)
 

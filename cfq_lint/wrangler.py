@@ -5,6 +5,8 @@ A wrangler file describes one Worker, and each named environment is a Worker of 
 
 No value has been checked: a field that is there may hold anything, and `text`, `number` and their like are None where it holds
 something else. So a rule asks for what it can judge and passes over the rest, which is another rule's.
+
+The module is longer than most: field, entry, environment and Worker are one view and mean little apart.
 """
 
 from __future__ import annotations

@@ -8,7 +8,8 @@ import sys
 from cfq_lint.document import Unreadable, from_bytes
 from cfq_lint.engine import Report, UnknownRule, judge
 from cfq_lint.finding import Severity
-from cfq_lint.run import Plan, find_files, find_settings, finish, judge_files, make_plan, read_snapshot
+from cfq_lint.plan import Plan, find_settings, make_plan, read_snapshot
+from cfq_lint.run import find_files, finish, judge_files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

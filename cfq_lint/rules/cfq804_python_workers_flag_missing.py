@@ -68,8 +68,8 @@ def _add(worker: Worker, environment: Environment, main: Field) -> Fix | None:
         at = field.node.start + 1
         separator = ", " if field.items else ""
         return Fix(title, (Edit(worker.document.place(at, at), f'"{PYTHON}"{separator}'),), safe=True)
-    root = worker.document.tree.root
-    if root is None or main.node is not worker.fields["main"].node:
+    root, top = worker.document.tree.root, worker.fields.get("main")
+    if root is None or top is None or main.node is not top.node:
         return None
     return Fix(title, (add_after(root, main, "compatibility_flags", f'["{PYTHON}"]'),), safe=True)
 

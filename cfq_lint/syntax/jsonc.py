@@ -6,6 +6,8 @@ broken text yields all its faults and the tree that can be saved.
 
 The usual member, `"key": scalar,`, is one match of one regular expression. Possessive quantifiers keep every match linear.
 Whatever the fast expressions do not match is taken apart slowly, with a fault; after FAULTS_MAX faults reading stops.
+
+The module is longer than most: the fast way and the slow one share one reader's state.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ FLOORS = {
         3: ("wrangler", "facts", "edits", "topology", "signs", "rule", "entry"),
         4: ("rules",),
         5: ("settings", "snapshot", "ignores", "baseline", "engine", "fixer", "processes", "changes"),
-        6: ("outputs", "pages", "schemas", "run", "repair", "cloudflare"),
+        6: ("outputs", "pages", "schemas", "plan", "run", "repair", "cloudflare"),
         7: ("cli",),
     },
     "emulator": {
@@ -55,6 +55,8 @@ SIDEWAYS = {
     # limits.json is a page; a repair judges as a run does
     ("cfq_lint", "schemas", "pages"),
     ("cfq_lint", "repair", "run"),
+    ("cfq_lint", "repair", "plan"),
+    ("cfq_lint", "run", "plan"),
     # commands and events speak of the model; whoever decides or applies knows the limits
     ("emulator", "core.commands", "core.model"),
     ("emulator", "core.events", "core.model"),

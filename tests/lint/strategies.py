@@ -14,6 +14,7 @@ FLOATS = [0.0, -0.0, 1.0, 1.5, 10.5, 60.0, 100.0, 1e9, -2.5, 0.001, 1e300]
 NAMES = [
     "orders", "orders-dlq", "order-dlq", "orders-dlq-dlq", "jobs", "q", "jobs-staging", "", "My_Orders", "-q", "q-", "a" * 63, "a" * 64,
     "<QUEUE>", "${QUEUE}", "{{queue}}", "YOUR_QUEUE", "your-queue", "4f1c0a9be2d34756a8b9c0d1e2f3a4b5", "é", "日本", "a b", 'a"b', "a'b", "a\\b", "a\nb",
+    "2020-01-01",
 ]  # fmt: skip
 BINDINGS = ["ORDERS", "JOBS", "Q", "", "my-queue", "1Q", "$q", "q$1", "ASSETS", "DATA", "é", "a b", "__proto__", "class"]
 

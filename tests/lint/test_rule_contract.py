@@ -9,6 +9,7 @@ import re
 import tomllib
 
 import pytest
+from hypothesis import example as such_as
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -24,6 +25,7 @@ from cfq_lint.wrangler import Worker
 
 from .strategies import files
 from .support import (
+    DATE,
     REAL,
     ROOT,
     Example,
@@ -376,16 +378,33 @@ def judged_with_signs(document, facts, environment=None):
 
 def hold_to_signs(document, facts=FACT_SETS[0], environment=None):
     """No rule raises, and none says anything that its sign would have kept from us."""
-    assert judged_with_signs(document, facts, environment) == judged_without_signs(document, facts, environment)
+    heard, all_there_is = judged_with_signs(document, facts, environment), judged_without_signs(document, facts, environment)
+    hidden = [finding for finding in all_there_is if finding not in heard]
+    assert heard == all_there_is, f"hidden: {hidden}, environment {environment!r}, in\n{document.text}"
 
 
 @settings(max_examples=250)
+@such_as({"previews": {"main": "src/entry.py", "queues": {"producers": [{"queue": "a"}]}}}, FACT_SETS[0], None)
+@such_as({"previews": {"queues": {"producers": [{"queue": "a"}], "consumers": [{"queue": "a"}, {"queue": "a"}]}}}, FACT_SETS[0], None)
+@such_as({"queues": {"consumers": [{"queue": DATE, "dead_letter_queue": "a"}]}}, FACT_SETS[0], None)
 @given(files, st.sampled_from(FACT_SETS), st.sampled_from([None, None, "staging", "nowhere"]))
 def test_no_rule_raises_and_signs_hide_nothing_on_any_configuration(value, facts, environment):
     for name, text in texts_of(value):
         document = document_of(text, name)
         assert not document.faults or name.endswith("toml"), document.faults
         hold_to_signs(document, facts, environment)
+
+
+@settings(max_examples=150)
+@given(st.lists(files, min_size=2, max_size=3), st.sampled_from(FACT_SETS), st.sampled_from([None, None, "staging"]))
+def test_signs_of_single_files_hide_nothing_of_the_project(values, facts, environment):
+    documents = [document_of(json.dumps(value), f"{number}/wrangler.jsonc") for number, value in enumerate(values)]
+    results = [judge(document, ALL, facts, environment) for document in documents]
+    report = conclude(results, ALL, facts, environment=environment)
+    topology = Topology([links_of(Worker(document, environment)) for document in documents])
+    wanted = sorted((f.code, f.path, f.line, f.column, f.message) for rule in RULES if rule.check_project for f in rule.check_project(topology, facts))
+    project = {rule.code for rule in RULES if rule.check_project}
+    assert sorted((f.code, f.path, f.line, f.column, f.message) for f in report.findings if f.code in project) == wanted
 
 
 @settings(max_examples=100)

@@ -12,7 +12,7 @@ from cfq_lint.topology import links_of
 from cfq_lint.wrangler import Worker
 
 from .strategies import files
-from .support import as_toml, as_toml_tables, document_of
+from .support import DATE, as_toml, as_toml_tables, document_of
 
 JSONC = """{
   "name": "shop",
@@ -178,7 +178,7 @@ def test_both_languages_and_both_styles_show_the_same_worker(value):
         ]
 
     inline = document_of(as_toml(value), "wrangler.toml")
-    if inline.faults:
+    if inline.faults or DATE in inline.text:
         return
     value = json.loads(json.dumps(value), object_hook=lambda made: {k: v for k, v in made.items() if v is not None})
     value = without_null(value)
