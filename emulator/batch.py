@@ -219,6 +219,5 @@ def _on_message(call: str, id: str, earlier: str) -> str:
 
 def _on_batch(call: str, earlier: str) -> str:
     return (
-        f"Received a call to {call} after {earlier} was already called. "
-        f"Calling {call} after calling {earlier} has no effect."
+        f"Received a call to {call} after {earlier} was already called. Calling {call} after calling {earlier} has no effect."
     )

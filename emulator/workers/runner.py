@@ -93,8 +93,7 @@ class Runner:
             self._run_loop()
         else:
             invocation.returned = True
-            if not (invocation.open_awaits and self.waits and invocation.error is None):
-                self._end(invocation)
+            self._end_if_done(invocation)
             if invocation.tasks:
                 self._run_loop()
         self._reraise()
@@ -134,6 +133,8 @@ class Runner:
         if self.waits:
             invocation.open_awaits += 1
         task = self._spawn(invocation, self._await_promise(invocation, awaitable))
+        if inspect.iscoroutine(awaitable):
+            task.add_done_callback(lambda _task: awaitable.close())  # it may be cut off before it began
         if not self.waits:
             self.promises.add(task)
             task.add_done_callback(self.promises.discard)
@@ -151,7 +152,8 @@ class Runner:
             self._end_if_done(invocation)
 
     def _end_if_done(self, invocation: Invocation) -> None:
-        if invocation.returned and not invocation.open_awaits and not invocation.finished:
+        """A handler that raised waits for its promises like one that returned; a dead process waits for nothing."""
+        if invocation.returned and not invocation.finished and (invocation.crashed or not invocation.open_awaits):
             self._end(invocation)
 
     def _end(self, invocation: Invocation) -> None:

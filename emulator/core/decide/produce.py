@@ -59,9 +59,7 @@ def _check_delays(command: Send, limits: Limits) -> None:
         check_delay(command.batch_delay_seconds, limits, refusals.BatchDelayInvalid)
 
 
-def check_delay(
-    delay_seconds: int, limits: Limits, refusal: type[refusals.Refused] = refusals.MessageMetadataInvalid
-) -> None:
+def check_delay(delay_seconds: int, limits: Limits, refusal: type[refusals.Refused] = refusals.MessageMetadataInvalid) -> None:
     """Refuse a delay that is negative or longer than a day."""
     if delay_seconds < 0 or (limits.delay_seconds is not None and delay_seconds > limits.delay_seconds):
         top = "" if limits.delay_seconds is None else f" and {limits.delay_seconds}"
