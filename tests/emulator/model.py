@@ -67,7 +67,7 @@ class Line:
 
 @dataclass
 class Running:
-    """A batch whose handler has not ended."""
+    """A batch whose handler, or a promise of its, has not ended; a handler may speak late, at its own end."""
 
     queue: str
     messages: list[Held]
@@ -75,6 +75,7 @@ class Running:
     act: dict
     delivery: dict
     calls: Calls
+    speaks: int | None = None
 
 
 class Calls:
@@ -202,6 +203,7 @@ class Model:
     def _next(self) -> float:
         due: list[float] = [float("inf")]
         due += [batch.ends for batch in self.running]
+        due += [batch.speaks for batch in self.running if batch.speaks is not None]
         due += [self._expires(m) for m in self.held if m.state == "waiting"]
         due += [m.lapses for m in self.held if m.state == "leased"]
         due += [self._leaves(line) for line in self.lines.values()]
@@ -221,6 +223,9 @@ class Model:
         return max(min(full, readies[0] + consumer.timeout), self.now)
 
     def _happen(self) -> None:
+        for batch in [b for b in self.running if b.speaks is not None and b.speaks <= self.now]:
+            batch.speaks = None
+            self._follow(batch)
         for batch in [b for b in self.running if b.ends <= self.now]:
             self.running.remove(batch)
             self._finish(batch)
@@ -250,10 +255,12 @@ class Model:
             "at": self.now, "queue": line.name, "messages": [(m.body, m.attempts) for m in taken], "returned": None,
         }
         self.deliveries.append(delivery)
-        takes = act.get("takes", 0)
+        takes = max(act.get("takes", 0), act.get("until", 0))
         batch = Running(line.name, taken, self.now + min(takes, WALL), act, delivery, Calls(len(taken)))
         if not act.get("late"):
             self._follow(batch)
+        elif act["takes"] <= WALL:
+            batch.speaks = self.now + act["takes"]
         if takes == 0:
             self._finish(batch)
         else:
@@ -267,9 +274,7 @@ class Model:
                 batch.calls.say(call)
 
     def _finish(self, batch: Running) -> None:
-        overran = batch.act.get("takes", 0) > WALL
-        if batch.act.get("late") and not overran:
-            self._follow(batch)
+        overran = max(batch.act.get("takes", 0), batch.act.get("until", 0)) > WALL
         returned = not batch.act.get("throws") and not overran
         batch.delivery["returned"] = returned
         line = self.lines[batch.queue]

@@ -96,6 +96,8 @@ def _act(rng: random.Random, names: tuple[str, ...], slow: bool) -> dict:
     if slow and rng.random() < 0.7:
         act["takes"] = rng.choice((0, 1, 2, 5, 9, 17, 40, 898, 905)) * SECOND + rng.randint(1, 996)
         act["late"] = rng.random() < 0.5
+    if slow and rng.random() < 0.25:
+        act["until"] = rng.choice((0, 1, 6, 30, 904)) * SECOND + rng.randint(1, 996)
     return act
 
 
@@ -174,14 +176,20 @@ def handler_of(where: Callable[[], Emulator], script: list[dict], asynchronous: 
         n = next(invoked)
         return script[n] if n < len(script) else {}
 
-    def handler(batch: Any) -> None:
+    def promise(ctx: Any, act: dict) -> None:
+        if act.get("until"):
+            ctx.waitUntil(asyncio.sleep(act["until"] / SECOND))
+
+    def handler(batch: Any, _env: Any, ctx: Any) -> None:
         act = current()
         follow(batch, act)
+        promise(ctx, act)
         if act.get("throws"):
             raise RuntimeError("as the script says")
 
-    async def slow_handler(batch: Any) -> None:
+    async def slow_handler(batch: Any, _env: Any, ctx: Any) -> None:
         act = current()
+        promise(ctx, act)
         if not act.get("late"):
             follow(batch, act)
         if act.get("takes"):
@@ -200,13 +208,9 @@ class Play:
     def __init__(self, data: dict, *, asynchronous: bool | None = None) -> None:
         self.data = data
         self.handlers: dict[str, Any] = {}
-        acts = [a for c in self._consumers() for a in c["script"]]
-        self.asynchronous = any(a.get("takes") for a in acts) if asynchronous is None else asynchronous
+        self.asynchronous = asynchronous
         self.emu = self.open()
         self.start = self.emu.now
-
-    def _consumers(self) -> list[dict]:
-        return self.data["consumers"] + [s["consumer"] for s in self.data["steps"] if s["op"] == "attach"]
 
     def open(self) -> Emulator:
         """The emulator to play in."""
@@ -239,7 +243,8 @@ class Play:
         if c["type"] == "http_pull":
             self.emu.consume(c["queue"], type="http_pull", **settings)
         else:
-            self.handlers[c["queue"]] = handler = handler_of(lambda: self.emu, c["script"], self.asynchronous)
+            slow = any(act.get("takes") for act in c["script"]) if self.asynchronous is None else self.asynchronous
+            self.handlers[c["queue"]] = handler = handler_of(lambda: self.emu, c["script"], slow)
             self.emu.consume(
                 c["queue"], handler, max_batch_size=c["size"], max_batch_timeout=c["timeout"], max_concurrency=c["slots"], **settings,
             )
@@ -364,5 +369,5 @@ def _shorter(script: list[dict]) -> Any:
             yield [*script[:at], act | {"calls": act["calls"][:call] + act["calls"][call + 1 :]}, *script[at + 1 :]]
         if act.get("throws"):
             yield [*script[:at], act | {"throws": False}, *script[at + 1 :]]
-        if act.get("takes"):
-            yield [*script[:at], {k: v for k, v in act.items() if k not in ("takes", "late")}, *script[at + 1 :]]
+        if act.get("takes") or act.get("until"):
+            yield [*script[:at], {k: v for k, v in act.items() if k not in ("takes", "late", "until")}, *script[at + 1 :]]

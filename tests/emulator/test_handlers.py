@@ -423,6 +423,28 @@ def test_a_promise_that_fails_fails_the_batch_unless_the_flag_says_otherwise(fla
     emu.close()
 
 
+@pytest.mark.usefixtures("jobs")
+@pytest.mark.parametrize("kind", ["sync", "async"])
+def test_a_handler_that_raises_waits_for_its_promises_as_well(emu, kind):
+    async def later(batch):
+        await asyncio.sleep(30)
+        batch.messages[0].ack()
+
+    def handler(batch, _env, ctx):
+        if batch.messages[0].attempts == 1:
+            ctx.waitUntil(later(batch))
+            raise RuntimeError("after the promise was made")
+
+    async def slow(batch, env, ctx):
+        handler(batch, env, ctx)
+
+    emu.consume("jobs", handler if kind == "sync" else slow, max_batch_timeout=0, max_batch_size=2)
+    send(emu, "jobs", "acked later", "not")
+    emu.run_until_idle()
+    assert timeline(emu) == [(0, ["acked later", "not"], [1, 1]), (30, ["not"], [2])]
+    assert outcomes(emu) == [(0, "exception"), (30, "ok")]
+
+
 def test_with_the_flag_the_promise_goes_on_after_the_batch():
     emu = Emulator(flags=[NO_WAIT])
     jobs, done = emu.create_queue("jobs"), []
