@@ -331,6 +331,9 @@ def _clear_ages(queue: QueueState) -> None:
         heappop(dead_ages)
     if len(ages) > _CLUTTER + 2 * len(queue.messages):
         _drop_gone(ages)
+    if len(dead_ages) > _CLUTTER + 2 * len(queue.messages):
+        dead_ages[:] = [entry for entry in dead_ages if entry[2].place != GONE]
+        heapify(dead_ages)
 
 
 def _drop_gone(line: deque[Message]) -> None:
