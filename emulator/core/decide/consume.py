@@ -127,7 +127,7 @@ def settle(state: State, now_us: int, command: Settle) -> tuple[Event, ...]:
         if message.id not in acked_ids:
             delay = retries.get(message.id)
             judged.fail(message, command.retry_all_delay_seconds if delay is None else delay)
-    lost = {m.id for m in acks if m.id in command.lost and m.attempts <= flight.consumer.max_retries}
+    lost = {m.id for m in acks if m.id in command.lost and judged.may_return(m)}
     created, target = dead_letter_queue(state, now_us, queue, flight.consumer, judged.dead)
     return (*created, Settled(
         now_us, queue.config.name, command.batch, command.outcome, command.error,
@@ -151,9 +151,16 @@ class Verdicts:
         self.dropped: list[str] = []
         self.expired: list[str] = []
 
+    def may_return(self, message: Message) -> bool:
+        """Whether a message has time and attempts left."""
+        return not self._is_over(message) and message.attempts <= self.consumer.max_retries
+
+    def _is_over(self, message: Message) -> bool:
+        return message.arrived_us + lifetime_us(self.queue, message.dead) <= self.now_us
+
     def fail(self, message: Message, delay_seconds: int | None) -> None:
         """Expired if its time is over; else dead-lettered or dropped after the last attempt; else back after the delay."""
-        if message.arrived_us + lifetime_us(self.queue, message.dead) <= self.now_us:
+        if self._is_over(message):
             self.expired.append(message.id)
         elif message.attempts > self.consumer.max_retries:
             (self.dropped if self.consumer.dead_letter_queue is None else self.dead).append(message.id)
