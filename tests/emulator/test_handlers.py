@@ -512,6 +512,39 @@ def test_a_handler_may_pause_and_purge_its_own_queue(emu, jobs):
     assert fates(emu) == [("in hand", "waiting"), ("waiting", "purged")]
 
 
+def test_a_handler_may_shorten_the_retention_of_what_is_due_at_this_very_moment(emu, jobs):
+    other = emu.create_queue("other")
+    seen = []
+    emu.consume("jobs", lambda _batch: emu.update_queue("other", message_retention_period=60), max_batch_timeout=60)
+    emu.consume("other", seen.append, max_batch_timeout=60)
+    other.send("old")
+    jobs.send(1)
+    emu.advance(60)
+    assert seen == []
+    assert fates(emu, "other") == [("old", "expired")]
+
+
+@pytest.mark.usefixtures("jobs")
+@pytest.mark.parametrize("kind", ["sync", "async"])
+@pytest.mark.parametrize("deed", ["delete_queue", "remove_consumer"])
+def test_a_handler_may_take_its_own_queue_or_consumer_away(emu, kind, deed):
+    def handler(_batch):
+        getattr(emu, deed)("jobs")
+        raise RuntimeError
+
+    async def slow(batch):
+        await asyncio.sleep(1)
+        handler(batch)
+
+    emu.consume("jobs", handler if kind == "sync" else slow, max_batch_timeout=0, max_batch_size=1, max_concurrency=1)
+    send(emu, "jobs", 1, 2)
+    emu.advance(100)
+    assert len(emu.deliveries) == 1
+    assert {state for _, state in fates(emu)} == {"purged" if deed == "delete_queue" else "waiting"}
+    emu.advance(5 * 86_400)
+    assert emu.report().total.waiting == 0
+
+
 # --- what the test learns
 
 
