@@ -81,11 +81,7 @@ def _sent(state: State, event: happened.Sent) -> None:
         queue.ready.extend(entered)
     else:
         for message in entered:
-            if message.ready_us <= at_us:
-                queue.ready.append(message)
-            else:
-                message.place = DELAYED
-                heappush(queue.delayed, (message.ready_us, message.entry, message))
+            stand(queue, message, at_us)
     state.entries += len(entered)
     queue.backlog_bytes += sum(map(len, event.bodies))
     queue.counts.sent += len(event.ids)
@@ -209,20 +205,27 @@ def _return(state: State, queue: QueueState, ids: Iterable[str], ready_us: Itera
         message = queue.messages[id]
         state.entries += 1
         message.entry, message.ready_us, message.lease = state.entries, moment_us, ""
-        _stand(queue, message, state.now_us)
+        stand(queue, message, state.now_us)
         if not message.tracked:
             message.tracked = True
             track = queue.dead_track if message.dead else queue.track
             heappush(track.returned, (message.arrived_us, message.entry, message))
 
 
-def _stand(queue: QueueState, message: Message, now_us: int) -> None:
-    if message.ready_us <= now_us:
+def stand(queue: QueueState, message: Message, now_us: int) -> None:
+    """Put a message where it waits: in line, or with those that are delayed until the same moment."""
+    ready_us = message.ready_us
+    if ready_us <= now_us:
         message.place = READY
         queue.ready.append(message)
+        return
+    message.place = DELAYED
+    together = queue.delayed_until.get(ready_us)
+    if together is None:
+        queue.delayed_until[ready_us] = [message]
+        heappush(queue.delayed, ready_us)
     else:
-        message.place = DELAYED
-        heappush(queue.delayed, (message.ready_us, message.entry, message))
+        together.append(message)
 
 
 def _bury(state: State, queue: QueueState, ids: tuple[str, ...], target: QueueState, at_us: int) -> None:
@@ -238,7 +241,7 @@ def _bury(state: State, queue: QueueState, ids: tuple[str, ...], target: QueueSt
         target.backlog_bytes += len(message.body)
         target.dead_track.line.append(message)
         heappush(target.dead_ages, (message.timestamp_us, message.entry, message))
-        _stand(target, message, at_us)
+        stand(target, message, at_us)
     target.counts.received += len(ids)
     _remove(queue, ids)
     _touch(state, target, at_us)
@@ -298,20 +301,21 @@ def _clock_stopped(state: State, event: happened.ClockStopped) -> None:
 def promote(queue: QueueState, now_us: int) -> None:
     """Let delayed messages whose moment has come stand in line."""
     delayed = queue.delayed
-    while delayed and delayed[0][0] <= now_us:
-        message = heappop(delayed)[2]
-        if message.place == GONE:
-            queue.delayed_gone -= 1
-        else:
-            message.place = READY
-            queue.ready.append(message)
+    while delayed and delayed[0] <= now_us:
+        for message in queue.delayed_until.pop(heappop(delayed)):
+            if message.place == GONE:
+                queue.delayed_gone -= 1
+            else:
+                message.place = READY
+                queue.ready.append(message)
 
 
 def _touch(state: State, queue: QueueState, at_us: int) -> None:
     """Clear what is gone from the fronts, so that whoever reads finds a living message there."""
     if queue.delayed:
         promote(queue, at_us)
-        _clear_delayed(queue)
+        if queue.delayed_gone:
+            _clear_delayed(queue)
     if queue.ready_gone:
         _clear_ready(queue)
     if queue.leases:
@@ -353,13 +357,22 @@ def _clear_ready(queue: QueueState) -> None:
 
 
 def _clear_delayed(queue: QueueState) -> None:
-    heap = queue.delayed
-    while heap and heap[0][2].place == GONE:
-        heappop(heap)
-        queue.delayed_gone -= 1
-    if queue.delayed_gone * 2 > len(heap):
-        heap[:] = [entry for entry in heap if entry[2].place != GONE]
+    """The first moment keeps a living message, its last one; so taking from the end is enough, and cheap."""
+    heap, until = queue.delayed, queue.delayed_until
+    while heap:
+        together = until[heap[0]]
+        while together and together[-1].place == GONE:
+            together.pop()
+            queue.delayed_gone -= 1
+        if together:
+            break
+        del until[heappop(heap)]
+    if queue.delayed_gone > _CLUTTER + 2 * len(queue.messages):
+        for moment_us in heap:
+            until[moment_us] = [message for message in until[moment_us] if message.place != GONE]
+        heap[:] = [moment_us for moment_us in heap if until[moment_us]]
         heapify(heap)
+        queue.delayed_until = {moment_us: until[moment_us] for moment_us in heap}
         queue.delayed_gone = 0
 
 

@@ -98,7 +98,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "a-delay-ends-too-late", APPLY,
-        "while delayed and delayed[0][0] <= now_us:", "while delayed and delayed[0][0] < now_us:",
+        "while delayed and delayed[0] <= now_us:", "while delayed and delayed[0] < now_us:",
         "a delayed message would miss the batch of its own moment",
     ),
     # --- dead letters
