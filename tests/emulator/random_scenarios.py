@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 NAMES = ("a", "b", "c", "d")
+MANAGING = ("pause", "resume", "resume", "purge")
 MILLISECOND = timedelta(milliseconds=1)
 
 
@@ -44,7 +45,12 @@ def scenario(seed: int) -> dict:
             steps.append({"op": "send", "queue": name, "bodies": bodies, "delays": delays, "delay": rng.choice((None, None, None, 0, 3))})
         elif kind < 0.6:
             steps.append({"op": rng.choice(("pause", "pause", "resume", "resume", "resume", "purge")), "queue": name})
-        elif kind < 0.65 and idle:
+        elif kind < 0.63:
+            steps.append({"op": "change", "queue": name, "retention": rng.choice((60, 90, 3600, 345_600))})
+        elif kind < 0.65 and name not in idle:
+            steps.append({"op": "remove", "queue": name})
+            idle.append(name)
+        elif kind < 0.70 and idle:
             steps.append({"op": "attach", "consumer": _consumer(rng, idle.pop(), names, slow)})
             if steps[-1]["consumer"]["type"] == "http_pull":
                 pulled.append(steps[-1]["consumer"]["queue"])
@@ -81,7 +87,7 @@ def _consumer(rng: random.Random, name: str, names: tuple[str, ...], slow: bool)
 def _act(rng: random.Random, names: tuple[str, ...], slow: bool) -> dict:
     calls: list[list] = []
     for _ in range(rng.choice((0, 0, 1, 1, 2, 4))):
-        verb = rng.choice(("ack", "ack", "ack", "retry", "retry", "retry", "ackAll", "retryAll", "send"))
+        verb = rng.choice((*("ack", "retry") * 6, "ackAll", "ackAll", "retryAll", "retryAll", "send", "send", rng.choice(MANAGING)))
         if verb == "ack":
             calls.append(["ack", rng.randint(0, 4)])
         elif verb == "retry":
@@ -90,6 +96,8 @@ def _act(rng: random.Random, names: tuple[str, ...], slow: bool) -> dict:
             calls.append(["retryAll", rng.choice((None, None, 0, 4, 50))])
         elif verb == "ackAll":
             calls.append(["ackAll"])
+        elif verb in MANAGING:
+            calls.append([verb, rng.choice(names)])
         else:
             calls.append(["send", rng.choice(names), f"s{rng.getrandbits(40)}", rng.choice((None, 0, 6))])
     act: dict[str, Any] = {"calls": calls, "throws": rng.random() < 0.45}
@@ -125,6 +133,8 @@ def play_model(data: dict) -> dict:
                 model.send(step["queue"], step["bodies"], step["delays"], step["delay"])
             case "attach":
                 attach(step["consumer"])
+            case "change":
+                model.change(step["queue"], step["retention"])
             case "pull":
                 got = model.pull(step["queue"], step["size"], step["visibility"] * SECOND)
                 pulls.append("refused" if got is None else [(body, attempts) for _, body, attempts in got])
@@ -161,6 +171,8 @@ def handler_of(where: Callable[[], Emulator], script: list[dict], asynchronous: 
         for verb, *rest in act.get("calls", []):
             if verb == "send":
                 where().queue(rest[0]).send(rest[1], delay_seconds=rest[2])
+            elif verb in MANAGING:
+                getattr(where().queue(rest[0]), verb)()
             elif verb == "ackAll":
                 batch.ackAll()
             elif verb == "retryAll":
@@ -259,11 +271,17 @@ class Play:
                 self.emu.queue(step["queue"]).send_batch(rows, delay_seconds=step["delay"])
             case "attach":
                 self.attach(step["consumer"])
+            case "change":
+                if self.data["plan"] != "free":
+                    self.emu.update_queue(step["queue"], message_retention_period=step["retention"])
+            case "remove":
+                self.emu.remove_consumer(step["queue"])
+                self.handlers.pop(step["queue"], None)
             case "pull":
                 try:
                     got = self.emu.queue(step["queue"]).pull(batch_size=step["size"], visibility_timeout_ms=step["visibility"] * SECOND)
                 except Refused as refused:
-                    self.pulls.append("refused" if refused.status == 409 else repr(refused))
+                    self.pulls.append("refused" if refused.status == 409 or "http_pull" in str(refused) else repr(refused))
                     self.leases.append([])
                 else:
                     self.pulls.append([(m.value, m.attempts) for m in got])
