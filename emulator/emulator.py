@@ -70,13 +70,15 @@ class Emulator:
             raise ValueError(message)
         self.plan, self.seed, self.strict = plan, seed, strict
         self.flags = frozenset(flags)
+        bounds = limits_of(limits)
+        self._clock = VirtualClock(moment_us(start))
+        Dice(faults, seed)  # wrong chances are refused before a file is opened
         if journal is None:
             journal = MemoryJournal()
         elif isinstance(journal, str | PathLike):
             journal = SQLiteJournal(journal)
-        self._clock = VirtualClock(moment_us(start))
         try:
-            self._broker = Broker(journal, self._clock, limits_of(limits), plan)
+            self._broker = Broker(journal, self._clock, bounds, plan)
         except JournalError:
             journal.close()
             raise

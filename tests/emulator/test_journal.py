@@ -7,7 +7,7 @@ from contextlib import closing
 
 import pytest
 
-from emulator import Emulator
+from emulator import Emulator, Faults
 from emulator.core import events as happened
 from emulator.core.model import Consumer
 from emulator.journal import JournalCorrupt, JournalError, JournalNewer, StaleWriter, replay
@@ -252,3 +252,10 @@ def test_ids_that_are_written_once_are_read_everywhere(tmp_path):
     with closing(sqlite3.connect(path)) as db:
         sizes = [size for (size,) in db.execute("SELECT length(data) FROM events WHERE instr(data, 'Settled') ORDER BY seq LIMIT 2")]
     assert max(sizes) < 200
+
+
+@pytest.mark.parametrize("wrong", [{"limits": "loose"}, {"faults": Faults(crashes=2)}, {"plan": "gold"}, {"start": "yesterday"}])
+def test_wrong_options_open_no_journal(wrong, tmp_path):
+    with pytest.raises(ValueError):
+        Emulator(journal=tmp_path / "journal.db", **wrong)
+    assert list(tmp_path.iterdir()) == []
