@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from emulator.broker import Broker
-    from emulator.workers import Failure, Runner
+    from emulator.workers.invocation import Failure
+    from emulator.workers.runner import Runner
 
 
 class QueueCounts(NamedTuple):
