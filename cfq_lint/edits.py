@@ -136,7 +136,7 @@ def cut(document: Document, start: int, end: int) -> Edit:
 def _comma_behind(document: Document, position: int, end: int) -> int | None:
     """The comma that follows a value, comments passed over; None where the container ends before one comes."""
     text = document.text
-    pattern = r"(?:\s++|#[^\n]*+)*+" if document.syntax == TOML else r"(?:\s++|//[^\r\n]*+|/\*(?s:.*?)\*/)*+"
+    pattern = r"(?>(?:\s++|#[^\n]*+)*)" if document.syntax == TOML else r"(?>(?:\s++|//[^\r\n]*+|/\*(?s:.*?)\*/)*)"
     match = re.compile(pattern).match(text, position, end)
     assert match is not None, "it matches the empty string"
     return match.end() if text.startswith(",", match.end()) else None

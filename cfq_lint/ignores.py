@@ -105,7 +105,7 @@ def _is_behind_something(text: str, start: int) -> bool:
 
 
 def _next_token(document: Document, position: int) -> int:
-    pattern = r"(?:\s++|#[^\n]*+)*+" if document.syntax == TOML else r"(?:\s++|//[^\r\n]*+|/\*(?s:.*?)\*/)*+"
+    pattern = r"(?>(?:\s++|#[^\n]*+)*)" if document.syntax == TOML else r"(?>(?:\s++|//[^\r\n]*+|/\*(?s:.*?)\*/)*)"
     match = re.compile(pattern).match(document.text, position)
     assert match is not None, "it matches the empty string"
     return match.end()

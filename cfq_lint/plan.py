@@ -6,7 +6,7 @@ import os
 
 from cfq_lint.document import read
 from cfq_lint.engine import choose, matching
-from cfq_lint.facts import Facts, QueueFacts
+from cfq_lint.facts import PLANS, Facts, QueueFacts
 from cfq_lint.record import record
 
 TYPE_CHECKING = False
@@ -44,6 +44,8 @@ def make_plan(
     snapshot: Facts | None = None,
 ) -> Plan:
     """What is given, completed by a snapshot of the account and by the settings (their file and values). Raises UnknownRule."""
+    if plan is not None and plan not in PLANS:
+        raise ValueError(f"plan is {' or '.join(PLANS)}, not {plan!r}")
     queues: dict[str, QueueFacts] = {}
     per_path: list[tuple[str, str, tuple[str, ...]]] = []
     origin = "declared"

@@ -27,7 +27,7 @@ FILES_PER_PROCESS_MIN = 500
 
 
 def lint_paths(
-    paths: Iterable[str],
+    paths: Iterable[str | os.PathLike[str]] | str | os.PathLike[str],
     *,
     env: str | None = None,
     plan: str | None = None,
@@ -39,7 +39,7 @@ def lint_paths(
     follow_redirect: bool = False,
     jobs: int = 1,
 ) -> Report:
-    """Lint files, and folders with all below them.
+    """Lint files, and folders with all below them; one path or several.
 
     `env` looks at one environment only, `plan` is "free" or "paid", `known_queues` are all queues of the account. `select` and
     `ignore` hold names or codes of rules, `exclude` globs relative to the working directory. With `jobs` above 1 large runs use
@@ -47,8 +47,8 @@ def lint_paths(
     `Report.problems`. Raises UnknownRule for a rule that does not exist and WrongSettings for a settings file that cannot be
     used.
     """
-    paths = [os.fspath(path) for path in paths]
-    found = find_settings(paths)
+    given = [os.fspath(path) for path in ([paths] if isinstance(paths, str | os.PathLike) else paths)]
+    found = find_settings(given)
     made = make_plan(
         found,
         env=env,
@@ -59,7 +59,7 @@ def lint_paths(
         follow_redirect=follow_redirect,
         snapshot=read_snapshot(facts),
     )
-    files, problems = find_files(paths, exclude, found)
+    files, problems = find_files(given, exclude, found)
     results, unread = judge_files(files, made, jobs)
     return finish(results, made, [*problems, *unread])
 

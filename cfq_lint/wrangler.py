@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import os
 
-from cfq_lint.document import NAMES, Unreadable, read
+from cfq_lint.document import NAMES, read
+from cfq_lint.document import Unreadable as Unreadable  # noqa: PLC0414 - said to be imported from here as well
 from cfq_lint.keys import CONSUMER_KEYS, PRODUCER_KEYS, Key, Spelling, meant
 from cfq_lint.syntax.node import ARRAY, BOOLEAN, NULL, NUMBER, OBJECT, STRING, Member, Node
 

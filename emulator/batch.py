@@ -3,6 +3,7 @@
 The first word on a message or on the batch wins; what is ignored is a warning, never an error. JavaScript's names and their
 snake_case twins are the same: `ackAll` and `ack_all`, `retry(delaySeconds=5)`, `retry(delay_seconds=5)` and
 `retry({"delaySeconds": 5})`.
+Message, batch and what was said stand together, because a call on one is judged by what was said on the other.
 """
 
 from __future__ import annotations
@@ -32,13 +33,13 @@ _UNREAD = object()
 class Message:
     """One message of a batch: `id`, `attempts` (from 1), `timestamp` (aware, UTC), `body` (a copy, made when first read)."""
 
-    __slots__ = ("_batch", "_body", "_delay_seconds", "_stored", "_word", "attempts", "id")
+    __slots__ = ("_body", "_delay_seconds", "_said", "_stored", "_word", "attempts", "id")
 
-    def __init__(self, stored: Stored, batch: MessageBatch) -> None:
+    def __init__(self, stored: Stored, said: _Said) -> None:
         self.id = stored.id
         self.attempts = stored.attempts
         self._stored = stored
-        self._batch = batch
+        self._said = said
         self._body: Any = _UNREAD
         self._word = _UNDECIDED
         self._delay_seconds: int | None = None
@@ -47,7 +48,7 @@ class Message:
     def body(self) -> Any:
         """The body, decoded: the handler's own copy."""
         if self._body is _UNREAD:
-            crash = self._batch._crash  # noqa: SLF001 - the two classes are one thing
+            crash = self._said.crash
             if crash is not None:
                 crash(self.id)
             stored = self._stored
@@ -61,15 +62,15 @@ class Message:
 
     def ack(self) -> None:
         """Acknowledge: the message will not come again, whatever else becomes of the batch."""
-        batch = self._batch
-        if batch._plain:  # noqa: SLF001 - the two classes are one thing
+        said = self._said
+        if said.plain:
             if self._word != _RETRIED:
                 self._word = _ACKED
                 return
-        elif batch._ignores("ack()", self.id, silent_after_ack_all=True):  # noqa: SLF001 - the two classes are one thing
+        elif said.ignores("ack()", self.id, silent_after_ack_all=True):
             return
         if self._word == _RETRIED:
-            batch._warn(_on_message("ack()", self.id, "retry()"))  # noqa: SLF001 - the two classes are one thing
+            said.warnings.append(_on_message("ack()", self.id, "retry()"))
         else:
             self._word = _ACKED
 
@@ -78,14 +79,13 @@ class Message:
 
         Raises TypeError for a delay beyond 32 bits, and Refused (10203) for one outside 0..86400 seconds.
         """
-        delay = delay_of(options, given)
-        batch = self._batch
+        delay, said = delay_of(options, given), self._said
         if delay is not None:
-            check_delay(delay, batch._limits)  # noqa: SLF001 - the two classes are one thing
-        if not batch._plain and batch._ignores("retry()", self.id, silent_after_ack_all=False):  # noqa: SLF001 - as above
+            check_delay(delay, said.limits)
+        if not said.plain and said.ignores("retry()", self.id, silent_after_ack_all=False):
             return
         if self._word == _ACKED:
-            batch._warn(_on_message("retry()", self.id, "ack()"))  # noqa: SLF001 - the two classes are one thing
+            said.warnings.append(_on_message("retry()", self.id, "ack()"))
             return
         self._word, self._delay_seconds = _RETRIED, delay
 
@@ -105,97 +105,106 @@ class BatchMetadata:
 class MessageBatch:
     """Messages of one queue, delivered together. `queue` is its name."""
 
-    __slots__ = (
-        "_ack_all", "_crash", "_late", "_limits", "_plain", "_retry_all", "_retry_all_delay", "_settled", "_warnings",
-        "messages", "metadata", "queue",
-    )  # fmt: skip
+    __slots__ = ("_said", "messages", "metadata", "queue")
 
-    def __init__(
-        self, queue: str, flight: Flight, metrics: Metrics, limits: Limits, late: Callable[[str], None]
-    ) -> None:
+    def __init__(self, queue: str, flight: Flight, metrics: Metrics, limits: Limits, late: Callable[[str], None]) -> None:
+        self._said = said = _Said(limits, late)
         self.queue = queue
-        self.messages = [Message(stored, self) for stored in flight.messages]
+        self.messages = [Message(stored, said) for stored in flight.messages]
         self.metadata = BatchMetadata(metrics)
-        self._limits = limits
-        self._late = late
-        self._crash: Callable[[str], None] | None = None
-        self._plain = True  # nothing has been said about the whole batch, and it is not settled
-        self._ack_all = self._retry_all = self._settled = False
-        self._retry_all_delay: int | None = None
-        self._warnings: list[str] = []
 
     def ack_all(self) -> None:
         """Acknowledge every message about which nothing has been said, also when the handler fails afterwards."""
-        if self._refuses_late("ackAll()"):
+        said = self._said
+        if said.refuses_late("ackAll()"):
             return
-        if self._retry_all:
-            self._warn(_on_batch("ackAll()", "retryAll()"))
+        if said.retry_all:
+            said.warnings.append(_on_batch("ackAll()", "retryAll()"))
             return
-        self._ack_all, self._plain = True, False
+        said.ack_all, said.plain = True, False
 
     def retry_all(self, options: Mapping[str, Any] | None = None, **given: Any) -> None:
         """Ask for every message again about which nothing has been said. A second call changes the delay only if it names one.
 
         Raises TypeError for a delay beyond 32 bits, and Refused (10202) for one outside 0..86400 seconds.
         """
-        delay = delay_of(options, given)
+        delay, said = delay_of(options, given), self._said
         if delay is not None:
-            check_delay(delay, self._limits, refusals.BatchDelayInvalid)
-        if self._refuses_late("retryAll()"):
+            check_delay(delay, said.limits, refusals.BatchDelayInvalid)
+        if said.refuses_late("retryAll()"):
             return
-        if self._ack_all:
-            self._warn(_on_batch("retryAll()", "ackAll()"))
+        if said.ack_all:
+            said.warnings.append(_on_batch("retryAll()", "ackAll()"))
             return
-        self._retry_all, self._plain = True, False
+        said.retry_all, said.plain = True, False
         if delay is not None:
-            self._retry_all_delay = delay
+            said.retry_all_delay = delay
 
     ackAll, retryAll = ack_all, retry_all  # noqa: N815 - JavaScript's names
 
+    def crash_at(self, crash: Callable[[str], None]) -> None:
+        """Have `crash` called with the id of each message whose body is read for the first time: chaos."""
+        self._said.crash = crash
+
     def settlement(self, batch: int, outcome: str, error: str | None, lost: frozenset[str] = frozenset()) -> Settle:
         """What the calls and the handler's end ask for. Later calls are ignored, with a warning."""
-        self._settled, self._plain = True, False
-        acks, retries = [], []
-        for message in self.messages:
-            word = message._word  # noqa: SLF001 - the two classes are one thing
-            if word == _ACKED:
-                acks.append(message.id)
-            elif word == _RETRIED:
-                retries.append((message.id, message._delay_seconds))  # noqa: SLF001 - the two classes are one thing
-        needed = retries or outcome != "ok" or self._retry_all or lost  # else a good end acknowledges everything anyway
+        said = self._said
+        said.settled, said.plain = True, False
+        words = [message._word for message in self.messages]  # noqa: SLF001 - the two classes are one thing
+        retries: tuple[tuple[str, int | None], ...] = ()
+        acks = _NONE
+        if _RETRIED in words:
+            retried = [m for m, word in zip(self.messages, words, strict=True) if word == _RETRIED]
+            retries = tuple([(message.id, message._delay_seconds) for message in retried])  # noqa: SLF001 - as above
+        if retries or outcome != "ok" or said.retry_all or lost:  # else a good end acknowledges everything anyway
+            acks = frozenset([m.id for m, word in zip(self.messages, words, strict=True) if word == _ACKED])
         return Settle(
-            self.queue, batch, outcome, error, frozenset(acks) if needed else _NONE, tuple(retries), self._ack_all,
-            self._retry_all, self._retry_all_delay, lost, tuple(self._warnings),
+            self.queue, batch, outcome, error, acks, retries, said.ack_all, said.retry_all, said.retry_all_delay, lost,
+            tuple(said.warnings),
         )  # fmt: skip
 
     def forget(self) -> None:
         """Drop what was said: the process that heard it is gone."""
-        self._ack_all = self._retry_all = False
-        self._retry_all_delay = None
-        self._warnings.clear()
+        said = self._said
+        said.ack_all = said.retry_all = False
+        said.retry_all_delay = None
+        said.warnings.clear()
         for message in self.messages:
             message._word = _UNDECIDED  # noqa: SLF001 - the two classes are one thing
 
-    def _ignores(self, call: str, id: str, *, silent_after_ack_all: bool) -> bool:
+
+class _Said:
+    """What has been said about a whole batch. Its messages know this, not the batch: a circle would wait for the collector."""
+
+    __slots__ = ("ack_all", "crash", "late", "limits", "plain", "retry_all", "retry_all_delay", "settled", "warnings")
+
+    def __init__(self, limits: Limits, late: Callable[[str], None]) -> None:
+        self.limits = limits
+        self.late = late
+        self.crash: Callable[[str], None] | None = None
+        self.plain = True  # nothing has been said about the whole batch, and it is not settled
+        self.ack_all = self.retry_all = self.settled = False
+        self.retry_all_delay: int | None = None
+        self.warnings: list[str] = []
+
+    def ignores(self, call: str, id: str, *, silent_after_ack_all: bool) -> bool:
         """Whether a call on a message comes too late to have an effect."""
-        if self._refuses_late(f"{call} on message {id}"):
+        if self.refuses_late(f"{call} on message {id}"):
             return True
-        if self._ack_all:
+        if self.ack_all:
             if not silent_after_ack_all:
-                self._warn(_on_message(call, id, "ackAll()"))
+                self.warnings.append(_on_message(call, id, "ackAll()"))
             return True
-        if self._retry_all and call == "ack()":
-            self._warn(_on_message(call, id, "retryAll()"))
+        if self.retry_all and call == "ack()":
+            self.warnings.append(_on_message(call, id, "retryAll()"))
             return True
         return False
 
-    def _refuses_late(self, call: str) -> bool:
-        if self._settled:
-            self._late(f"Received a call to {call} after the batch was settled. It has no effect.")
-        return self._settled
-
-    def _warn(self, text: str) -> None:
-        self._warnings.append(text)
+    def refuses_late(self, call: str) -> bool:
+        """Whether the batch is settled; then the call is a warning for the report."""
+        if self.settled:
+            self.late(f"Received a call to {call} after the batch was settled. It has no effect.")
+        return self.settled
 
 
 _NONE: frozenset[str] = frozenset()
@@ -210,6 +219,5 @@ def _on_message(call: str, id: str, earlier: str) -> str:
 
 def _on_batch(call: str, earlier: str) -> str:
     return (
-        f"Received a call to {call} after {earlier} was already called. "
-        f"Calling {call} after calling {earlier} has no effect."
+        f"Received a call to {call} after {earlier} was already called. Calling {call} after calling {earlier} has no effect."
     )

@@ -62,6 +62,13 @@ def encode(value: object, content_type: str) -> bytes:
     return clone.encode(value)
 
 
+def encode_all(values: list[Any], content_type: str) -> list[bytes]:
+    """The bytes of several values. Raises TypeError for one that the content type does not take."""
+    if content_type == "json" and UNDEFINED not in values:
+        return json_text.encode_all(values)
+    return [encode(value, content_type) for value in values]
+
+
 def decode(body: bytes, content_type: str) -> Any:
     """The value of stored bytes: a new one with every call."""
     return DECODERS[content_type](body)

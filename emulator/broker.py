@@ -31,6 +31,7 @@ class Broker:
     def __init__(self, journal: Journal, clock: Clock, limits: Limits, plan: str) -> None:
         self.journal, self.clock, self.limits = journal, clock, limits
         self.state: State = restore(journal, plan)
+        self.state.plan = plan  # what is asked for now counts for queues to come; those that exist keep their retention
         self.sequence = journal.length()
         self.listeners: list[Callable[[tuple[Event, ...]], None]] = []
         self._snapshot_at = self.sequence + _SNAPSHOT_EVENTS

@@ -10,41 +10,39 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Self, overload
 
 from emulator import history
 from emulator.bindings import Binding, Environment
 from emulator.broker import Broker
-from emulator.clock import VirtualClock, moment, moment_us, span_us
-from emulator.core import commands, machine
-from emulator.core.decide.consume import waiting
+from emulator.clock import VirtualClock, moment, moment_us
+from emulator.core import commands
 from emulator.core.decide.manage import find
-from emulator.core.events import Delivered, Event
 from emulator.core.limits import Limits, limits_of
 from emulator.core.model import Consumer, QueueState
 from emulator.ends import consumed_of, ends
-from emulator.faults import CALM, WINDOW_BATCHES, Dice, Faults
+from emulator.faults import CALM, Dice, Faults
 from emulator.ids import Ids
 from emulator.journal import Journal, JournalError
 from emulator.journal.memory import MemoryJournal
 from emulator.journal.sqlite import SQLiteJournal
 from emulator.queue import Queue
 from emulator.report import Report
-from emulator.workers import Runner, handler_call
+from emulator.workers.handlers import handler_call
+from emulator.workers.runner import Runner
+from emulator.workers.timeline import Timeline
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable
     from datetime import datetime, timedelta
 
+    from emulator.core.events import Event
     from emulator.history import Delivery, Fate, Trace
+
 
 START = "2026-01-01T00:00:00Z"
 """When a new emulator's clock starts."""
-
-_BATCHES_MIN, _BATCHES_PER_MESSAGE = 100_000, 200
-"""So many batches, and so many for each message there is, may leave at one moment; then queues are taken to feed each other."""
 
 
 class Emulator:
@@ -73,13 +71,15 @@ class Emulator:
             raise ValueError(message)
         self.plan, self.seed, self.strict = plan, seed, strict
         self.flags = frozenset(flags)
+        bounds = limits_of(limits)
+        self._clock = VirtualClock(moment_us(start))
+        Dice(faults, seed)  # wrong chances are refused before a file is opened
         if journal is None:
             journal = MemoryJournal()
         elif isinstance(journal, str | PathLike):
             journal = SQLiteJournal(journal)
-        self._clock = VirtualClock(moment_us(start))
         try:
-            self._broker = Broker(journal, self._clock, limits_of(limits), plan)
+            self._broker = Broker(journal, self._clock, bounds, plan)
         except JournalError:
             journal.close()
             raise
@@ -95,10 +95,8 @@ class Emulator:
         self._queues: dict[str, Queue] = {}
         self._content_type = "json"
         self._claimed: set[str] = set()
-        self._moving = self._closed = False
-        self._batches_here = 0
-        self._moment_us = -1
-        self._rest_us = 0.0
+        self._timeline = Timeline(self._clock, self._broker, self._runner, self._dice, strict=strict)
+        self._closed = False
         self._broker.recover()
 
     @classmethod
@@ -210,8 +208,10 @@ class Emulator:
         return handler
 
     def _set_consumer(self, queue: str, consumer: Consumer, *, attached: bool) -> None:
-        """A consumer that a journal remembers may be set anew, once; one that was set here may not."""
-        self._broker.execute(commands.SetConsumer(queue, consumer, attached, replace=queue not in self._claimed))
+        """A consumer may be set anew if a journal remembers it or while it waits for its handler; else it is the second."""
+        known = self._broker.state.queues.get(queue)
+        waits = known is not None and _lacks_handler(known) and attached
+        self._broker.execute(commands.SetConsumer(queue, consumer, attached, replace=waits or queue not in self._claimed))
         self._claimed.add(queue)
 
     def attach(self, handler: Any, queue: str | None = None) -> Any:
@@ -248,100 +248,25 @@ class Emulator:
 
         Raises ValueError for a negative span, RuntimeError inside a handler; with `strict`, a handler's error.
         """
-        with self._moving_time():
-            target_us, rest_us = span_us(span, self._rest_us)
-            target_us += self._clock.now_us()
-            self._work_until(target_us)
-            self._clock.move_to(target_us)
-            self._rest_us = rest_us
+        self._check_open()
+        self._timeline.advance(span)
 
     def advance_to(self, when: datetime | str) -> None:
         """Let time pass up to a moment (datetime or ISO text), as `advance` does. Raises ValueError for one that is over."""
-        span = moment(moment_us(when)) - self.now
-        self.advance(span)
+        self.advance(moment(moment_us(when)) - self.now)
 
     def run_until_idle(self) -> None:
-        """Let time pass until no batch is due and no handler runs. Leases and retention alone do not move the clock."""
-        with self._moving_time():
-            budget = self._budget()
-            while True:
-                wake_us = self._runner.next_wake_us() if self._runner.busy else None
-                moment_us = _earliest(machine.next_departure_us(self._broker.state), wake_us)
-                if moment_us is None:
-                    return
-                budget -= self._work_until(max(moment_us, self._clock.now_us())) + 1
-                if budget < 0:
-                    raise RuntimeError(self._endless("run_until_idle() finds no end"))
+        """Let time pass until no batch is due and no handler runs. Leases and retention alone do not move the clock.
 
-    @contextmanager
-    def _moving_time(self) -> Iterator[None]:
-        """One hand at the clock: a handler, or a second call, may not move it."""
+        Raises RuntimeError inside a handler, and when there is no end: queues that feed each other, a message sent by its own
+        handler; with `strict`, a handler's error.
+        """
+        self._check_open()
+        self._timeline.run_until_idle()
+
+    def _check_open(self) -> None:
         if self._closed:
             raise RuntimeError("the emulator is closed")
-        if self._moving or self._runner.handling:
-            raise RuntimeError("time is moved by the test: advance() and run_until_idle() may not be called inside a handler")
-        self._moving = True
-        try:
-            yield
-        finally:
-            self._moving = False
-
-    def _work_until(self, target_us: int) -> int:
-        """Everything due up to a moment; how many batches left."""
-        broker, runner, clock, left = self._broker, self._runner, self._clock, 0
-        while True:
-            moment_us = _earliest(machine.next_wake(broker.state), runner.next_wake_us())
-            if moment_us is None or moment_us > target_us:
-                return left
-            now_us = max(moment_us, clock.now_us())
-            clock.move_to(now_us)
-            broker.run_passive(now_us)
-            runner.wake(now_us)
-            self._raise_if_strict()
-            left += self._depart(now_us)
-            broker.tidy()
-
-    def _depart(self, now_us: int) -> int:
-        """Let every batch leave that is due, queue by queue in order of name."""
-        broker, runner, state, left = self._broker, self._runner, self._broker.state, 0
-        if now_us != self._moment_us:
-            self._moment_us, self._batches_here = now_us, self._budget()
-        name = ""
-        while (following := machine.next_to_depart(state, now_us, name)) is not None:
-            name = following
-            delivered = broker.execute(commands.Deliver(name, self._reordered(name, now_us)))
-            event = delivered[0]
-            assert isinstance(event, Delivered), "a wake-up that yields nothing is a bug"
-            runner.start(event)
-            left += 1
-            self._batches_here -= 1
-            if self._batches_here < 0:
-                self._batches_here = self._budget()
-                raise RuntimeError(self._endless("batches leave without end at one moment"))
-            self._raise_if_strict()
-        return left
-
-    def _reordered(self, name: str, now_us: int) -> tuple[str, ...]:
-        if self._dice.calm or not self._dice.faults.reorder:
-            return ()
-        queue = self._broker.state.queues[name]
-        size = queue.consumer.max_batch_size if queue.consumer is not None else 1
-        return self._dice.order(waiting(queue, now_us, size * WINDOW_BATCHES), size)
-
-    def _budget(self) -> int:
-        living = sum(len(queue.messages) for queue in self._broker.state.queues.values())
-        return _BATCHES_MIN + _BATCHES_PER_MESSAGE * living
-
-    def _endless(self, what: str) -> str:
-        names = [name for name, queue in sorted(self._broker.state.queues.items()) if queue.messages]
-        return f"{what} at {self.now.isoformat()}: queues that feed each other or themselves? Not empty: {', '.join(names)}"
-
-    def _raise_if_strict(self) -> None:
-        if self.strict and self._runner.failures and not self._runner.failures[-1].raised:
-            failure = self._runner.failures[-1]
-            for earlier in self._runner.failures:
-                earlier.raised = True
-            raise failure.error
 
     # --- what has happened
 
@@ -366,7 +291,7 @@ class Emulator:
         return [failure.error for failure in self._runner.failures]
 
     def trace(self, message_id: str | None = None) -> Trace:
-        """The timeline of a message, or of all: lines (at, queue, id, attempt, what); prints as a table; `to_json()`.
+        """The timeline of a message (its id, or its beginning), or of all: lines (at, queue, id, attempt, what); a table; `to_json()`.
 
         `ends` (and `end`, of the one message) tell the state that it reached, who owns it there, and the four layers.
         """
@@ -404,9 +329,3 @@ _SETTINGS = frozenset(Consumer._fields) - {"type"}
 
 def _lacks_handler(queue: QueueState) -> bool:
     return queue.consumer is not None and queue.consumer.type == "worker" and not queue.attached
-
-
-def _earliest(one_us: int | None, other_us: int | None) -> int | None:
-    if one_us is None or other_us is None:
-        return other_us if one_us is None else one_us
-    return min(one_us, other_us)

@@ -116,7 +116,7 @@ def ends(events: Iterable[Event], consumed: Collection[str], message_id: str | N
     lives: dict[str, _Life] = {}
 
     def tell(event: Event, entry: Entry, what: str) -> None:
-        if message_id is not None and entry.id != message_id:
+        if message_id is not None and not entry.id.startswith(message_id):
             return
         life = lives.get(entry.id)
         if life is None:

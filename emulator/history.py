@@ -1,6 +1,7 @@
 """What has happened, read from the events when somebody asks: deliveries, fates, the trace of a message, the report.
 
 Nothing in here is kept while the emulator runs; a table is a plain text for people.
+One reading of the events serves fates, traces and reports, and therefore they are one module.
 """
 
 from __future__ import annotations
@@ -189,15 +190,18 @@ class Trace(Sequence[Line]):
 
 
 def trace(events: Iterable[Event], message_id: str | None = None, ends: Sequence[Any] = ()) -> Trace:
-    """What happened to one message, or to all of them, line by line; `ends` (`emulator.ends.End`) tell where they ended."""
+    """What happened to one message (its id, or the beginning of it), or to all of them, line by line.
+
+    `ends` (`emulator.ends.End`) tell where they ended.
+    """
     lines: list[Line] = []
 
     def tell(event: Event, entry: Entry, what: str) -> None:
-        if message_id is None or entry.id == message_id:
+        if message_id is None or entry.id.startswith(message_id):
             lines.append(Line(moment(event.at_us), entry.queue, entry.id, entry.attempts, what))
 
     Reading(tell).follow(events)
-    return Trace(lines, ends, one=message_id is not None)
+    return Trace(lines, ends, one=message_id is not None and len(ends) == 1)
 
 
 def _clock(at: datetime) -> str:

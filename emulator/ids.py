@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-_BITS, _DIGITS = 128, 32
+_BITS, _BYTES = 128, 16
 
 
 class Ids:
@@ -21,8 +21,11 @@ class Ids:
 
     def take(self, count: int) -> tuple[str, ...]:
         """Several ids, drawn at once: the same that `one` would give one after the other."""
-        digits = f"{self._random.getrandbits(_BITS * count):0{_DIGITS * count}x}" if count else ""
-        return tuple([digits[at : at + _DIGITS] for at in range(_DIGITS * (count - 1), -1, -_DIGITS)])
+        if not count:
+            return ()
+        drawn = self._random.getrandbits(_BITS * count).to_bytes(_BYTES * count, "big").hex(" ", _BYTES).split(" ")
+        drawn.reverse()
+        return tuple(drawn)
 
 
 def stream(name: str, seed: int | str | None) -> random.Random:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 REAL_WAIT_SECONDS = 30.0
 """How long, in real time, a thread or a socket may keep the virtual clock from moving."""
-_SOCKET_GRACE_SECONDS = 0.25
+_SOCKET_GRACE_SECONDS = 1.0
 """How long, in real time, an open socket is given to bring something."""
 TURNS_MAX = 200_000
 """How often handlers may take turns at one moment before they are taken for an endless loop."""

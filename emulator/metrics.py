@@ -7,13 +7,18 @@ Cloudflare calls its counts approximate; these are exact.
 
 from __future__ import annotations
 
+from heapq import heappop, heappush
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from emulator.clock import moment
 from emulator.core.model import FLYING, GONE, QueueState
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from datetime import datetime
+
+    from emulator.core.model import Message
 
 
 class Metrics:
@@ -80,5 +85,17 @@ def _oldest_us(queue: QueueState, beyond: int) -> int | None:
                 found.append(message.timestamp_us)
                 break
     if queue.dead_ages:
-        found += [sent_us for sent_us, _entry, message in queue.dead_ages if message.place not in {beyond, GONE}]
+        found += islice(_dead_letters(queue.dead_ages, beyond), 1)
     return min(found) if found else None
+
+
+def _dead_letters(heap: list[tuple[int, int, Message]], beyond: int) -> Iterator[int]:
+    """When dead letters were sent, the oldest first: a walk down from the heap's top, past what is in flight or gone."""
+    edge = [(heap[0][0], 0)]
+    while edge:
+        sent_us, index = heappop(edge)
+        if heap[index][2].place not in {beyond, GONE}:
+            yield sent_us
+        for child in (2 * index + 1, 2 * index + 2):
+            if child < len(heap):
+                heappush(edge, (heap[child][0], child))

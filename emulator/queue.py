@@ -1,4 +1,7 @@
-"""A queue as a test sees it: send, pull, acknowledge, pause, purge, look inside. All of it acts at the present moment."""
+"""A queue as a test sees it: send, pull, acknowledge, pause, purge, look inside. All of it acts at the present moment.
+
+Everything that a test may ask of a queue is in one class, so that it is found in one place.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +15,11 @@ from emulator.clock import moment
 from emulator.core import commands, refusals
 from emulator.core.decide.consume import waiting
 from emulator.core.decide.manage import find
+from emulator.core.decide.pull import holder
 from emulator.core.events import LeasesExtended, LeasesSettled, Pulled
-from emulator.core.model import READY, QueueConfig, QueueState
+from emulator.core.model import DEFAULT_CONSUMER, READY, QueueConfig, QueueState
 from emulator.core.model import Message as Stored
+from emulator.faults import WINDOW_BATCHES, Dice
 from emulator.metrics import Metrics
 from emulator.options import delay_seconds as whole_seconds
 
@@ -22,7 +27,6 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from emulator.broker import Broker
-    from emulator.faults import Dice
     from emulator.ids import Ids
 
 _PLACES = ("ready", "delayed", "delivered", "leased")
@@ -113,28 +117,27 @@ class Queue:
         A message's delay beats the batch's, which beats the queue's. Raises TypeError, or Refused: 10104, 10202 to 10206,
         10250, 10251.
         """
+        rows, usual = list(messages), self.default_content_type
+        batch_delay = None if delay_seconds is None else whole_seconds(delay_seconds)
+        plain = [row["body"] for row in rows if type(row) is dict and len(row) == 1 and "body" in row]
+        if len(plain) == len(rows) and plain:
+            texts = tuple(bodies.encode_all(plain, usual))
+            return self._store(texts, (usual,) * len(texts), (None,) * len(texts), batch_delay, many=True)
         encoded: list[bytes] = []
         kinds: list[str] = []
         delays: list[int | None] = []
-        usual, encode = self.default_content_type, bodies.encode
-        for row in messages:
-            if type(row) is dict and len(row) == 1 and "body" in row:
-                encoded.append(encode(row["body"], usual))
-                kinds.append(usual)
-                delays.append(None)
-                continue
+        for row in rows:
             if not isinstance(row, Mapping):
                 message = f"sendBatch() takes mappings such as {{'body': 1}}, not {type(row).__name__}"
                 raise TypeError(message)
             given = row.get("contentType", row.get("content_type"))
             kind = usual if given is None else bodies.content_type_of(given, exact=True)
             delay = row.get("delaySeconds", row.get("delay_seconds"))
-            encoded.append(encode(row.get("body", UNDEFINED), kind))
+            encoded.append(bodies.encode(row.get("body", UNDEFINED), kind))
             kinds.append(kind)
             delays.append(None if delay is None else whole_seconds(delay))
         if not encoded:
             raise TypeError("sendBatch() requires at least one message")
-        batch_delay = None if delay_seconds is None else whole_seconds(delay_seconds)
         return self._store(tuple(encoded), tuple(kinds), tuple(delays), batch_delay, many=True)
 
     sendBatch = send_batch  # noqa: N815 - JavaScript's name
@@ -164,7 +167,8 @@ class Queue:
         """
         ready = len(self._state.messages)
         nonces = self._ids.take(min(batch_size, ready)) if batch_size > 0 else ()
-        events = self._broker.execute(commands.Pull(self.name, batch_size, nonces, visibility_timeout_ms))
+        chosen = self._reordered(batch_size) if nonces else ()
+        events = self._broker.execute(commands.Pull(self.name, batch_size, nonces, visibility_timeout_ms, chosen))
         if not events:
             self.empty_pulls += 1
             return []
@@ -173,20 +177,34 @@ class Queue:
         messages = self._state.messages
         return [_leased(messages[id], lease) for id, lease in zip(event.ids, event.leases, strict=True)]
 
+    def _reordered(self, batch_size: int) -> tuple[str, ...]:
+        """Chaos: other messages than the first."""
+        if not self._dice.faults.reorder:
+            return ()
+        return self._dice.order(waiting(self._state, self._broker.clock.now_us(), batch_size * WINDOW_BATCHES), batch_size)
+
     def ack(self, acks: Iterable[Any] = (), retries: Iterable[Any] = ()) -> Acknowledged:
         """Settle leases: `acks` are lease ids, `retries` lease ids or (lease id, delay in seconds).
 
         A late acknowledgement holds; a late retry is a warning, and so is a lease whose message is gone. Raises Refused: 11000,
         10203.
         """
+        given = tuple(_lease_of(lease)[0] for lease in acks)
+        lost = self._lost(given) if self._dice.faults.duplicates else frozenset()
         command = commands.Ack(
-            self.name, tuple(_lease_of(lease)[0] for lease in acks), tuple(_lease_of(lease) for lease in retries)
+            self.name, tuple(lease for lease in given if lease not in lost), tuple(_lease_of(lease) for lease in retries)
         )
         for event in self._broker.execute(command):
             if isinstance(event, LeasesSettled):
                 failed = len(event.retried) + len(event.dead) + len(event.dropped) + len(event.expired)
-                return Acknowledged(len(event.acked), failed, dict(event.warnings))
-        return Acknowledged(0, 0, {})
+                return Acknowledged(len(event.acked) + len(lost), failed, dict(event.warnings))
+        return Acknowledged(len(lost), 0, {})
+
+    def _lost(self, leases: tuple[str, ...]) -> frozenset[str]:
+        """Chaos: acknowledgements that are answered but not kept, so that the lease lapses and the message comes again."""
+        consumer = self._state.consumer or DEFAULT_CONSUMER
+        held = ((lease, holder(self._state, lease)) for lease in leases)
+        return self._dice.lost(tuple(lease for lease, m in held if m is not None and m.attempts <= consumer.max_retries))
 
     def extend(self, leases: Iterable[str], visibility_timeout_ms: int | None = None) -> dict[str, str]:
         """Prolong leases from now on; attempts stay. Gives the new lease id for each old one that still held."""

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
     from emulator.broker import Broker
     from emulator.core.events import Event
-    from emulator.workers import Failure, Runner
+    from emulator.workers.invocation import Failure
+    from emulator.workers.runner import Runner
 
 SHOWN = 20
 """A printed report lists so many messages; `messages` has all."""

@@ -10,9 +10,8 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from cfq_lint.document import NAMES, Unreadable, read
-from cfq_lint.run import lint_paths
-from cfq_lint.wrangler import Environment, Worker
+from cfq_lint import lint_paths
+from cfq_lint.wrangler import Environment, Unreadable, read_worker
 from emulator.core.model import Consumer
 from emulator.core.refusals import ConfigRefused
 
@@ -42,29 +41,20 @@ def select(
     path: str | PathLike[str], env: str | None, plan: str, *, but: frozenset[str] = frozenset()
 ) -> tuple[Path, Environment]:
     """The file, and what it says for one environment. Raises ConfigRefused as `load` does, but not for the rules `but`."""
-    where = _file(Path(fspath(path)))
-    report = lint_paths([str(where)], env=env, plan=plan)
+    try:
+        worker = read_worker(fspath(path), env)
+    except Unreadable as error:
+        raise ConfigRefused(str(error)) from error
+    where = worker.document.path
+    report = lint_paths([where], env=env, plan=plan)
     wrong = [finding for finding in report.findings if finding.severity == "error" and finding.code not in but]
     if wrong or report.problems:
         lines = [*report.problems, *(f"{f.path}:{f.line}:{f.column}: {f.code} {f.name}: {f.message}" for f in wrong)]
         raise ConfigRefused(f"{where} has errors:\n" + "\n".join(lines), wrong)
-    try:
-        worker = Worker(read(str(where)), env)
-    except Unreadable as error:
-        raise ConfigRefused(str(error)) from error
     if worker.lacks_selected:
         known = ", ".join(sorted(each.name for each in worker.every_environment if each.name)) or "none"
         raise ConfigRefused(f"{where} has no environment {env!r} (environments: {known})")
-    return where, worker.top if env is None else worker.environments[0]
-
-
-def _file(path: Path) -> Path:
-    if path.is_dir():
-        found = [path / name for name in NAMES if (path / name).is_file()]
-        if not found:
-            raise ConfigRefused(f"{path} has none of {', '.join(NAMES)}")
-        return found[0]
-    return path
+    return Path(where), worker.top if env is None else worker.environments[0]
 
 
 def config_of(environment: Environment) -> Config:

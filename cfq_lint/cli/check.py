@@ -52,6 +52,8 @@ def _check(values: dict[str, Any]) -> int:
         if len(paths) > 1 or values["fix"] or values["unsafe_fixes"] or values["diff"]:
             raise Usage("standard input (-) is linted alone, and cannot be repaired")
         paths = [values["stdin_filename"] or "wrangler.jsonc"]
+    if values["select"] == []:
+        raise Usage("--select names no rule")
     settings = find_settings(paths)
     plan = make_plan(
         settings,

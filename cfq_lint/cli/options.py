@@ -94,6 +94,6 @@ def complete(values: dict[str, Any], paths: list[str]) -> dict[str, Any]:
             given = values[option.key]
             if given and option.commas:
                 given = [part.strip() for each in given for part in each.split(",") if part.strip()]
-            values[option.key] = given or None
+            values[option.key] = given
     values["paths"] = paths or ["."]
     return values

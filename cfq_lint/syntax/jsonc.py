@@ -4,8 +4,10 @@ wrangler reads both `.json` and `.jsonc` with Microsoft's jsonc-parser 3.2.0 and
 accepted here if and only if it is accepted there, with the same value. What is beyond that: every value keeps its span, and a
 broken text yields all its faults and the tree that can be saved.
 
-The usual member, `"key": scalar,`, is one match of one regular expression. Possessive quantifiers keep every match linear.
-Whatever the fast expressions do not match is taken apart slowly, with a fault; after FAULTS_MAX faults reading stops.
+The usual member, `"key": scalar,`, is one match of one regular expression. Possessive quantifiers and atomic groups keep every
+match linear. No possessive quantifier stands behind a group: before Python 3.11.5 such a one keeps what a failed try has eaten
+(python/cpython#106052). Whatever the fast expressions do not match is taken apart slowly, with a fault; after FAULTS_MAX faults
+reading stops.
 
 The module is longer than most: the fast way and the slow one share one reader's state.
 """
@@ -34,22 +36,22 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import NoReturn
 
-_TRIVIA = r"(?:[ \t\r\n]++|//[^\r\n]*+|/\*(?s:.*?)\*/)*+"
-_STRING = r'"[^"\\\x00-\x1f]*+(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*+)*+"'
-_LITERAL = r"(?:-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?+(?:[eE][+-]?[0-9]++)?+|true|false|null)(?![\w.$+-])"
+_TRIVIA = r"(?>(?:[ \t\r\n]++|//[^\r\n]*+|/\*(?s:.*?)\*/)*)"
+_STRING = r'"[^"\\\x00-\x1f]*+(?>(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*+)*)"'
+_LITERAL = r"(?:-?(?:0|[1-9][0-9]*+)(?>(?:\.[0-9]++)?)(?>(?:[eE][+-]?[0-9]++)?)|true|false|null)(?![\w.$+-])"
 
 # Groups of the two fast expressions: (key,) string, literal, separator, opening bracket.
 _member = re.compile(
-    rf"{_TRIVIA}({_STRING}){_TRIVIA}:{_TRIVIA}(?:(?:({_STRING})|({_LITERAL})){_TRIVIA}([,}}])?+|([\[{{]))"
+    rf"{_TRIVIA}({_STRING}){_TRIVIA}:{_TRIVIA}(?:(?:({_STRING})|({_LITERAL})){_TRIVIA}([,}}])?|([\[{{]))"
 ).match
-_element = re.compile(rf"{_TRIVIA}(?:(?:({_STRING})|({_LITERAL})){_TRIVIA}([,\]])?+|([\[{{]))").match
+_element = re.compile(rf"{_TRIVIA}(?:(?:({_STRING})|({_LITERAL})){_TRIVIA}([,\]])?|([\[{{]))").match
 _trivia = re.compile(_TRIVIA).match
 _separated = re.compile(rf"{_TRIVIA}([,}}\]])").match
 
 # What the slow path sees: a string as JSON5 has it, a string that its line never closes, a word, or any one character.
 _WORD = (
-    r'"(?:[^"\\\r\n]++|\\(?:\r\n|[\s\S]))*+"'
-    r"|'(?:[^'\\\r\n]++|\\(?:\r\n|[\s\S]))*+'"
+    r'"(?>(?:[^"\\\r\n]++|\\(?:\r\n|[\s\S]))*)"'
+    r"|'(?>(?:[^'\\\r\n]++|\\(?:\r\n|[\s\S]))*)'"
     r"|[\"'][^\r\n]*+"
     r"|[^\s\[\]{}\",:'/=#]++"
     r"|[\s\S]"
@@ -70,7 +72,7 @@ def parse(text: str) -> Tree:
 def comments(text: str) -> list[tuple[int, int]]:
     """The spans of all comments, line ends not included; an unclosed block comment runs to the end of the text."""
     # Strings are matched as well, so that comment marks inside them are passed over.
-    pattern = re.compile(r'"(?:[^"\\\r\n]++|\\.)*+"?|(//[^\r\n]*+|/\*(?s:.*?)(?:\*/|\Z))')
+    pattern = re.compile(r'"(?>(?:[^"\\\r\n]++|\\.)*)"?|(//[^\r\n]*+|/\*(?s:.*?)(?:\*/|\Z))')
     return [match.span(1) for match in pattern.finditer(text) if match.group(1) is not None]
 
 

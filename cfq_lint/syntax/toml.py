@@ -11,7 +11,8 @@ smol-toml 1.9.0 also takes what TOML 1.1 adds; that is read here too, so that no
 
 A usual statement, be it `key = "text"`, a number, a boolean or a header, is one match of one regular expression. Whatever that
 does not take is read slowly, with at most one fault a statement, since what follows a first mistake is often its consequence.
-Possessive quantifiers keep every match linear. After FAULTS_MAX faults reading stops.
+Possessive quantifiers and atomic groups keep every match linear; as in `jsonc`, none of the former stands behind a group.
+After FAULTS_MAX faults reading stops.
 
 The module is longer than most: statements, tables and the way back to the next statement share one reader's state.
 """
@@ -54,21 +55,21 @@ if TYPE_CHECKING:
 
 _BARE = r"[A-Za-z0-9_-]++"
 _KEY = rf"(?:{_BARE}|{BASIC}|{LITERAL})"
-_PATH = rf"{_KEY}(?:[ \t]*+\.[ \t]*+{_KEY})*+"
+_PATH = rf"{_KEY}(?>(?:[ \t]*+\.[ \t]*+{_KEY})*)"
 _COMMENT = rf"#[^{CONTROL}]*+"
-_END = rf"[ \t]*+(?:{_COMMENT})?+(?:\r?\n|\Z)"
-_BLANK = rf"(?:[ \t]*+(?:{_COMMENT})?+\r?+\n)*+[ \t]*+"
+_END = rf"[ \t]*+(?>(?:{_COMMENT})?)(?:\r?\n|\Z)"
+_BLANK = rf"(?>(?:[ \t]*+(?>(?:{_COMMENT})?)\r?+\n)*)[ \t]*+"
 # The usual statement. Groups: 1 key and, where its value is as plain, 2 text, 3 integer, 4 boolean; or 5 [ again, 6 header.
 _statement = re.compile(
     rf"{_BLANK}(?:({_BARE})[ \t]*+=[ \t]*+"
     rf'(?:(?:"([^"\\{CONTROL}]*+)"|(-?[1-9][0-9]{{0,14}}|0)|(true|false)){_END})?'
-    rf"|\[(\[)?({_BARE}(?:\.{_BARE})*+)\](?(5)\]){_END})"
+    rf"|\[(\[)?({_BARE}(?>(?:\.{_BARE})*))\](?(5)\]){_END})"
 ).match
 _simple_key = re.compile(rf"({_BARE})[ \t]*+=[ \t]*+").match
 _simple_name = re.compile(_BARE).fullmatch
 _simple_string = re.compile(rf'"(?!"")([^"\\{CONTROL}]*+)"').match
 _end = re.compile(_END).match
-_gap = re.compile(rf"(?:[ \t\n]++|\r\n|{_COMMENT})*+").match
+_gap = re.compile(rf"(?>(?:[ \t\n]++|\r\n|{_COMMENT})*)").match
 # What follows is for what is less usual; such patterns are compiled when they are first needed, and `re` keeps them.
 # The start of a line that can hardly be anything but a statement: where reading goes on after a bracket that nothing closes.
 _FRESH_HEADER = rf"[ \t]*+\[\[?[ \t]*+(?!(?:true|false|inf|nan)[ \t]*\])(?=[A-Za-z_]){_PATH}[ \t]*+\]\]?{_END}"
@@ -97,7 +98,7 @@ def comments(text: str) -> list[tuple[int, int]]:
     if "#" not in text:
         return []
     # Strings are matched as well, so that a `#` inside them is passed over.
-    pattern = re.compile(rf"{ANY_STRING}|(#[^\r\n]*+(?:\r(?!\n)[^\r\n]*+)*+)")
+    pattern = re.compile(rf"{ANY_STRING}|(#[^\r\n]*+(?>(?:\r(?!\n)[^\r\n]*+)*))")
     return [match.span(1) for match in pattern.finditer(text) if match.lastindex]
 
 

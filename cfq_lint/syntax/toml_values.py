@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 CONTROL = r"\x00-\x08\x0a-\x1f\x7f"
 """For a character class: what may stand in no comment and in no string of one line. A tab may."""
-BASIC = rf'"(?!"")[^"\\{CONTROL}]*+(?:\\[^{CONTROL}][^"\\{CONTROL}]*+)*+"'
+BASIC = rf'"(?!"")[^"\\{CONTROL}]*+(?>(?:\\[^{CONTROL}][^"\\{CONTROL}]*+)*)"'
 LITERAL = rf"'(?!'')[^'{CONTROL}]*+'"
-BASIC_LINES = r'"""[^"\\]*+(?:(?:\\[\s\S]|"(?!""))[^"\\]*+)*+'
-LITERAL_LINES = r"'''[^']*+(?:'(?!'')[^']*+)*+"
+BASIC_LINES = r'"""[^"\\]*+(?>(?:(?:\\[\s\S]|"(?!""))[^"\\]*+)*)'
+LITERAL_LINES = r"'''[^']*+(?>(?:'(?!'')[^']*+)*)"
 ANY_STRING = (
     rf'{BASIC_LINES}(?:"{{3,5}}+|\\?+\Z)|{LITERAL_LINES}(?:\'{{3,5}}+|\Z)'
-    r'|"[^"\\\n]*+(?:\\[^\n][^"\\\n]*+)*+(?:\\(?=\n|\Z))?+"?+'
+    r'|"[^"\\\n]*+(?>(?:\\[^\n][^"\\\n]*+)*)(?>(?:\\(?=\n|\Z))?)"?+'
     r"|'[^'\n]*+'?+"
 )
 """A string as well as can be told in a broken text: one that is never closed ends with its line, or with the text."""
@@ -31,11 +31,11 @@ WORD = r"[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[^ \t\r\n,\[\]{}\"'#=]*+|[^ \t\r\n,
 """What is a scalar, or is meant to be one: a date with a time after a blank, or all up to a blank or a mark of the grammar."""
 SAFE_INTEGER_MAX = 2**53 - 1
 
-_DECIMAL = r"[+-]?(?:0|[1-9][0-9]*+(?:_[0-9]++)*+)"
-_DIGITS = r"[0-9]++(?:_[0-9]++)*+"
+_DECIMAL = r"[+-]?(?:0|[1-9][0-9]*+(?>(?:_[0-9]++)*))"
+_DIGITS = r"[0-9]++(?>(?:_[0-9]++)*)"
 _TIME = r"(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:\.[0-9]++)?"
 _SCALAR = (
-    rf"({_DECIMAL})|(0(?:x[0-9A-Fa-f]++(?:_[0-9A-Fa-f]++)*+|o[0-7]++(?:_[0-7]++)*+|b[01]++(?:_[01]++)*+))"
+    rf"({_DECIMAL})|(0(?:x[0-9A-Fa-f]++(?>(?:_[0-9A-Fa-f]++)*)|o[0-7]++(?>(?:_[0-7]++)*)|b[01]++(?>(?:_[01]++)*)))"
     rf"|({_DECIMAL}(?:\.{_DIGITS})?(?:[eE][+-]?{_DIGITS})?|[+-]?(?:inf|nan))"
     rf"|([0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}(?:[Tt ]{_TIME}(?:[Zz]|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9])?)?|{_TIME})"
 )

@@ -6,6 +6,7 @@ Longer than a module should be, because everything that writes stands in one pla
 from __future__ import annotations
 
 from heapq import heapify, heappop, heappush
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from emulator.core import events as happened
@@ -64,23 +65,25 @@ def _handler_attached(state: State, event: happened.HandlerAttached) -> None:
 
 
 def _sent(state: State, event: happened.Sent) -> None:
-    queue, at_us, entry, size_bytes = state.queues[event.queue], event.at_us, state.entries, 0
+    queue, at_us = state.queues[event.queue], event.at_us
     if queue.delayed:
         promote(queue, at_us)
-    messages, ready, arrived, aged = queue.messages, queue.ready.append, queue.track.line.append, queue.ages.append
-    for id, body, content_type, ready_us in zip(event.ids, event.bodies, event.content_types, event.ready_us, strict=True):
-        entry += 1
-        messages[id] = message = Message(id, body, content_type, at_us, at_us, ready_us, entry)
-        size_bytes += len(body)
-        arrived(message)
-        aged(message)
-        if ready_us <= at_us:
-            ready(message)
-        else:
-            message.place = DELAYED
-            heappush(queue.delayed, (ready_us, entry, message))
-    state.entries = entry
-    queue.backlog_bytes += size_bytes
+    entered = [
+        Message(id, body, content_type, at_us, at_us, ready_us, entry)
+        for entry, id, body, content_type, ready_us in zip(
+            count(state.entries + 1), event.ids, event.bodies, event.content_types, event.ready_us
+        )
+    ]
+    queue.messages.update(zip(event.ids, entered, strict=True))
+    queue.track.line.extend(entered)
+    queue.ages.extend(entered)
+    if max(event.ready_us) <= at_us:
+        queue.ready.extend(entered)
+    else:
+        for message in entered:
+            stand(queue, message, at_us)
+    state.entries += len(entered)
+    queue.backlog_bytes += sum(map(len, event.bodies))
     queue.counts.sent += len(event.ids)
     window = queue.window
     while window and window[0][0] <= at_us - SECOND_US:
@@ -110,21 +113,22 @@ def _take(queue: QueueState, event: happened.Delivered | happened.Pulled, place:
     """Take messages from the front of the line, each with its new place and count of attempts."""
     if queue.delayed:
         promote(queue, event.at_us)
-    line, picked = queue.ready, []
-    for id, attempts in zip(event.ids, event.attempts, strict=True):
-        message = line.popleft()
-        if message.id != id:
-            line.appendleft(message)
-            message = _take_from_within(queue, id)
+    line, ids = queue.ready, event.ids
+    pop = line.popleft
+    picked = [pop() for _ in ids]
+    if [message.id for message in picked] != list(ids):
+        line.extendleft(reversed(picked))
+        picked = [queue.messages[id] for id in ids]
+        for message in picked:
+            _take_from_within(queue, message)
+    for message, attempts in zip(picked, event.attempts, strict=True):
         message.attempts, message.place = attempts, place
-        picked.append(message)
     queue.counts.delivered += len(picked)
     return picked
 
 
-def _take_from_within(queue: QueueState, id: str) -> Message:
+def _take_from_within(queue: QueueState, wanted: Message) -> None:
     """Take one message out of order: what is gone stands in front of it, or chaos has shuffled the batch."""
-    wanted = queue.messages[id]
     passed: list[Message] = []
     while (message := queue.ready.popleft()) is not wanted:
         if message.place == GONE:
@@ -132,20 +136,21 @@ def _take_from_within(queue: QueueState, id: str) -> Message:
         else:
             passed.append(message)
     queue.ready.extendleft(reversed(passed))
-    return wanted
 
 
 def _settled(state: State, event: happened.Settled) -> None:
     queue = state.queues[event.queue]
     flying = [message for message in queue.flights.pop(event.batch).messages if message.place == FLYING]
+    flying_bytes = sum([len(message.body) for message in flying])
     queue.flying_count -= len(flying)
-    queue.flying_bytes -= sum([len(message.body) for message in flying])
+    queue.flying_bytes -= flying_bytes
     queue.counts.acked += len(event.acked)
     if len(event.acked) == len(flying):
+        remove = queue.messages.__delitem__
         for message in flying:
             message.place = GONE
-            del queue.messages[message.id]
-            queue.backlog_bytes -= len(message.body)
+            remove(message.id)
+        queue.backlog_bytes -= flying_bytes
     else:
         _remove(queue, event.acked)
     if event.repeated:
@@ -200,20 +205,27 @@ def _return(state: State, queue: QueueState, ids: Iterable[str], ready_us: Itera
         message = queue.messages[id]
         state.entries += 1
         message.entry, message.ready_us, message.lease = state.entries, moment_us, ""
-        _stand(queue, message, state.now_us)
+        stand(queue, message, state.now_us)
         if not message.tracked:
             message.tracked = True
             track = queue.dead_track if message.dead else queue.track
             heappush(track.returned, (message.arrived_us, message.entry, message))
 
 
-def _stand(queue: QueueState, message: Message, now_us: int) -> None:
-    if message.ready_us <= now_us:
+def stand(queue: QueueState, message: Message, now_us: int) -> None:
+    """Put a message where it waits: in line, or with those that are delayed until the same moment."""
+    ready_us = message.ready_us
+    if ready_us <= now_us:
         message.place = READY
         queue.ready.append(message)
+        return
+    message.place = DELAYED
+    together = queue.delayed_until.get(ready_us)
+    if together is None:
+        queue.delayed_until[ready_us] = [message]
+        heappush(queue.delayed, ready_us)
     else:
-        message.place = DELAYED
-        heappush(queue.delayed, (message.ready_us, message.entry, message))
+        together.append(message)
 
 
 def _bury(state: State, queue: QueueState, ids: tuple[str, ...], target: QueueState, at_us: int) -> None:
@@ -229,7 +241,7 @@ def _bury(state: State, queue: QueueState, ids: tuple[str, ...], target: QueueSt
         target.backlog_bytes += len(message.body)
         target.dead_track.line.append(message)
         heappush(target.dead_ages, (message.timestamp_us, message.entry, message))
-        _stand(target, message, at_us)
+        stand(target, message, at_us)
     target.counts.received += len(ids)
     _remove(queue, ids)
     _touch(state, target, at_us)
@@ -289,20 +301,21 @@ def _clock_stopped(state: State, event: happened.ClockStopped) -> None:
 def promote(queue: QueueState, now_us: int) -> None:
     """Let delayed messages whose moment has come stand in line."""
     delayed = queue.delayed
-    while delayed and delayed[0][0] <= now_us:
-        message = heappop(delayed)[2]
-        if message.place == GONE:
-            queue.delayed_gone -= 1
-        else:
-            message.place = READY
-            queue.ready.append(message)
+    while delayed and delayed[0] <= now_us:
+        for message in queue.delayed_until.pop(heappop(delayed)):
+            if message.place == GONE:
+                queue.delayed_gone -= 1
+            else:
+                message.place = READY
+                queue.ready.append(message)
 
 
 def _touch(state: State, queue: QueueState, at_us: int) -> None:
     """Clear what is gone from the fronts, so that whoever reads finds a living message there."""
     if queue.delayed:
         promote(queue, at_us)
-        _clear_delayed(queue)
+        if queue.delayed_gone:
+            _clear_delayed(queue)
     if queue.ready_gone:
         _clear_ready(queue)
     if queue.leases:
@@ -322,6 +335,9 @@ def _clear_ages(queue: QueueState) -> None:
         heappop(dead_ages)
     if len(ages) > _CLUTTER + 2 * len(queue.messages):
         _drop_gone(ages)
+    if len(dead_ages) > _CLUTTER + 2 * len(queue.messages):
+        dead_ages[:] = [entry for entry in dead_ages if entry[2].place != GONE]
+        heapify(dead_ages)
 
 
 def _drop_gone(line: deque[Message]) -> None:
@@ -341,13 +357,22 @@ def _clear_ready(queue: QueueState) -> None:
 
 
 def _clear_delayed(queue: QueueState) -> None:
-    heap = queue.delayed
-    while heap and heap[0][2].place == GONE:
-        heappop(heap)
-        queue.delayed_gone -= 1
-    if queue.delayed_gone * 2 > len(heap):
-        heap[:] = [entry for entry in heap if entry[2].place != GONE]
+    """The first moment keeps a living message, its last one; so taking from the end is enough, and cheap."""
+    heap, until = queue.delayed, queue.delayed_until
+    while heap:
+        together = until[heap[0]]
+        while together and together[-1].place == GONE:
+            together.pop()
+            queue.delayed_gone -= 1
+        if together:
+            break
+        del until[heappop(heap)]
+    if queue.delayed_gone > _CLUTTER + 2 * len(queue.messages):
+        for moment_us in heap:
+            until[moment_us] = [message for message in until[moment_us] if message.place != GONE]
+        heap[:] = [moment_us for moment_us in heap if until[moment_us]]
         heapify(heap)
+        queue.delayed_until = {moment_us: until[moment_us] for moment_us in heap}
         queue.delayed_gone = 0
 
 

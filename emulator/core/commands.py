@@ -90,12 +90,16 @@ class Settle(NamedTuple):
 
 
 class Pull(NamedTuple):
-    """Lease messages. `nonces` has at least one for each message that may come; they make the lease ids."""
+    """Lease messages. `nonces` has at least one for each message that may come; they make the lease ids.
+
+    `ids` picks out of order what is ready; empty takes the first.
+    """
 
     queue: str
     batch_size: int
     nonces: tuple[str, ...]
     visibility_timeout_ms: int | None = None
+    ids: tuple[str, ...] = ()
 
 
 class Ack(NamedTuple):

@@ -210,7 +210,10 @@ def from_json(row: list[Any]) -> Event:
 
 
 def _frozen(value: Any) -> Any:
-    return tuple(_frozen(entry) for entry in value) if type(value) is list else value
+    """Lists as tuples. The entries of a list are of one kind: all lists, or none."""
+    if type(value) is not list:
+        return value
+    return tuple([_frozen(entry) for entry in value]) if value and type(value[0]) is list else tuple(value)
 
 
 def _body_to_json(body: bytes) -> str | list[str]:

@@ -103,15 +103,16 @@ class Counts:
 
 
 class QueueState:
-    """A queue with everything in it. `ready` is in order; `delayed` and `leases` are heaps; some of that may be gone.
+    """A queue with everything in it. `ready` is in order, `leases` is a heap; some of what they hold may be gone.
 
+    `delayed` is a heap of moments, and `delayed_until` has the messages of each in order of entry: many wait for one moment.
     `ages` has the messages sent, `dead_ages` (a heap) the dead letters, by when they were sent.
     """
 
     __slots__ = (
         "ages", "attached", "backlog_bytes", "backlog_seen", "config", "consumer", "counts", "dead_ages", "dead_track",
-        "delayed", "delayed_gone", "failure_permille", "flights", "flying_bytes", "flying_count", "leases", "messages",
-        "ready", "ready_gone", "slots", "track", "wake_departure_us", "wake_expiry_us", "wake_lapse_us", "window",
+        "delayed", "delayed_gone", "delayed_until", "failure_permille", "flights", "flying_bytes", "flying_count", "leases",
+        "messages", "ready", "ready_gone", "slots", "track", "wake_departure_us", "wake_expiry_us", "wake_lapse_us", "window",
     )  # fmt: skip
 
     def __init__(self, config: QueueConfig) -> None:
@@ -121,7 +122,8 @@ class QueueState:
         self.messages: dict[str, Message] = {}
         self.ready: deque[Message] = deque()
         self.ready_gone = 0
-        self.delayed: list[tuple[int, int, Message]] = []
+        self.delayed: list[int] = []
+        self.delayed_until: dict[int, list[Message]] = {}
         self.delayed_gone = 0
         self.flights: dict[int, Flight] = {}
         self.flying_count = self.flying_bytes = 0

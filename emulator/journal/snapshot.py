@@ -6,6 +6,7 @@ from base64 import b64decode, b64encode
 from heapq import heapify
 from typing import Any
 
+from emulator.core.apply import stand
 from emulator.core.model import DELAYED, FLYING, READY, Consumer, Flight, Message, QueueConfig, QueueState, State
 
 _COUNTS = (
@@ -95,11 +96,7 @@ def _stand_in_line(queue: QueueState) -> None:
     """Ready and delayed messages in their order, and every waiting one in its track."""
     waiting = [message for message in queue.messages.values() if message.place <= DELAYED]
     for message in sorted(waiting, key=lambda message: (message.ready_us, message.entry)):
-        if message.place == READY:
-            queue.ready.append(message)
-        else:
-            queue.delayed.append((message.ready_us, message.entry, message))
-    heapify(queue.delayed)
+        stand(queue, message, message.ready_us if message.place == READY else message.ready_us - 1)
     for message in queue.messages.values():
         message.tracked = message.place <= DELAYED
     for message in sorted(waiting, key=lambda message: (message.arrived_us, message.entry)):

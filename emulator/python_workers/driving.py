@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from emulator.clock import moment
 from emulator.loop import VirtualLoop
-from emulator.workers import HandlerNeverEnds
+from emulator.workers.runner import HandlerNeverEnds
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Coroutine
@@ -36,7 +36,7 @@ async def drive(emulator: Emulator, work: Coroutine[Any, Any, Any]) -> Any:
     looks = 0
     try:
         while not task.done():
-            with emulator._moving_time():  # noqa: SLF001 - as above
+            with emulator._timeline._hand():  # noqa: SLF001 - as above
                 runner.wake(emulator._clock.now_us())  # noqa: SLF001 - as above
             if task.done():
                 break
@@ -70,7 +70,7 @@ class Context:
         runner.promises.add(task)
         task.add_done_callback(runner.promises.discard)
         if not isinstance(_running(), VirtualLoop):
-            with self._emulator._moving_time():  # noqa: SLF001 - as above
+            with self._emulator._timeline._hand():  # noqa: SLF001 - as above
                 runner.wake(self._emulator._clock.now_us())  # noqa: SLF001 - as above
 
     wait_until = waitUntil

@@ -11,7 +11,7 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING, Any
 
-from emulator.workers import NO_HANDLER_TEXT
+from emulator.workers.handlers import NO_HANDLER_TEXT
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,7 +11,7 @@ from emulator.python_workers.convert import python_from_rpc
 from emulator.python_workers.environment import Unsupported, WorkerEnvironment
 from emulator.python_workers.stores import stores_of
 from emulator.python_workers.worker import Worker
-from emulator.workers import NO_WAIT_FLAG
+from emulator.workers.runner import NO_WAIT_FLAG
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

@@ -74,9 +74,6 @@ SIDEWAYS = {
 FACES = {"cfq_lint": {"__init__", "__main__"}, "emulator": {"__init__", "__main__"}}
 """Modules that stand above all floors: the package's face and its entry."""
 EMULATOR_MAY_USE = {"record", "limits", "wrangler", "lint_paths"}
-OPENS_FILES = {"wrangler": {"document"}}
-"""The view is of a document, and one module of the emulator opens it."""
-
 
 def modules(package):
     """Every module of a package: its dotted path within the package, and its tree."""
@@ -184,7 +181,7 @@ def test_the_emulator_takes_only_limits_and_the_view_and_lint_paths_from_the_lin
         for name in imports(tree, "emulator", module, file):
             package, *rest = name.split(".")
             if package == "cfq_lint" and rest[-1] != "lint_paths":
-                assert rest[0] in EMULATOR_MAY_USE | OPENS_FILES.get(module, set()), f"{module} imports {name}"
+                assert rest[0] in EMULATOR_MAY_USE, f"{module} imports {name}"
 
 
 def test_the_core_of_the_emulator_knows_no_clock_chance_file_socket_or_thread():

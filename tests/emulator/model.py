@@ -67,7 +67,7 @@ class Line:
 
 @dataclass
 class Running:
-    """A batch whose handler has not ended."""
+    """A batch whose handler, or a promise of its, has not ended; a handler may speak late, at its own end."""
 
     queue: str
     messages: list[Held]
@@ -75,6 +75,8 @@ class Running:
     act: dict
     delivery: dict
     calls: Calls
+    consumer: Consumer
+    speaks: int | None = None
 
 
 class Calls:
@@ -151,9 +153,9 @@ class Model:
             self._enter(line, body, self.now + (line.delay if given is None else given * SECOND))
 
     def pull(self, name: str, size: int, visibility: int) -> list[tuple[str, Any, int]] | None:
-        """Lease the first ready messages: (lease, body, attempts) each. None where the queue is paused."""
+        """Lease the first ready messages: (lease, body, attempts) each. None where the queue is paused or has no pull consumer."""
         line = self.lines[name]
-        if line.paused:
+        if line.paused or line.consumer is None or not line.consumer.pull:
             return None
         taken = self._ready(name)[:size]
         for message in taken:
@@ -174,7 +176,8 @@ class Model:
         for lease, delay in retries:
             message = self.leases[lease][0]
             if message.queue == name and message.state == "leased" and message.lease == lease:
-                self._fail(line, message, line.consumer.delay if delay is None else delay * SECOND)
+                consumer = line.consumer or Consumer()
+                self._fail(consumer, message, consumer.delay if delay is None else delay * SECOND)
 
     def pause(self, name: str) -> None:
         """Deliver nothing more; go on storing."""
@@ -183,6 +186,15 @@ class Model:
     def resume(self, name: str) -> None:
         """Deliver again."""
         self.lines[name].paused = False
+
+    def change(self, name: str, retention: int) -> None:
+        """Another retention, for what is there as well. The Free plan's stays."""
+        if self.plan != "free":
+            self.lines[name].retention = retention * SECOND
+
+    def remove(self, name: str) -> None:
+        """Take the consumer away; a batch that is out still ends under its settings, a lease under the defaults."""
+        self.lines[name].consumer = None
 
     def purge(self, name: str) -> None:
         """Remove what is stored, delayed or leased; a batch that is out may finish."""
@@ -202,6 +214,7 @@ class Model:
     def _next(self) -> float:
         due: list[float] = [float("inf")]
         due += [batch.ends for batch in self.running]
+        due += [batch.speaks for batch in self.running if batch.speaks is not None]
         due += [self._expires(m) for m in self.held if m.state == "waiting"]
         due += [m.lapses for m in self.held if m.state == "leased"]
         due += [self._leaves(line) for line in self.lines.values()]
@@ -221,6 +234,9 @@ class Model:
         return max(min(full, readies[0] + consumer.timeout), self.now)
 
     def _happen(self) -> None:
+        for batch in [b for b in self.running if b.speaks is not None and b.speaks <= self.now]:
+            batch.speaks = None
+            self._follow(batch)
         for batch in [b for b in self.running if b.ends <= self.now]:
             self.running.remove(batch)
             self._finish(batch)
@@ -231,7 +247,7 @@ class Model:
         for name in sorted(self.lines):
             for message in sorted(self._of(name, "leased"), key=lambda m: self.leases[m.lease][1]):
                 if message.lapses <= self.now:
-                    self._fail(self.lines[name], message, 0)
+                    self._fail(self.lines[name].consumer or Consumer(), message, 0)
         for name in sorted(self.lines):
             while self._leaves(self.lines[name]) <= self.now:
                 self._deliver(self.lines[name])
@@ -250,10 +266,12 @@ class Model:
             "at": self.now, "queue": line.name, "messages": [(m.body, m.attempts) for m in taken], "returned": None,
         }
         self.deliveries.append(delivery)
-        takes = act.get("takes", 0)
-        batch = Running(line.name, taken, self.now + min(takes, WALL), act, delivery, Calls(len(taken)))
+        takes = max(act.get("takes", 0), act.get("until", 0))
+        batch = Running(line.name, taken, self.now + min(takes, WALL), act, delivery, Calls(len(taken)), consumer)
         if not act.get("late"):
             self._follow(batch)
+        elif act["takes"] <= WALL:
+            batch.speaks = self.now + act["takes"]
         if takes == 0:
             self._finish(batch)
         else:
@@ -263,13 +281,13 @@ class Model:
         for call in batch.act.get("calls", []):
             if call[0] == "send":
                 self.send(call[1], [call[2]], [call[3]])
+            elif call[0] in ("pause", "resume", "purge"):
+                getattr(self, call[0])(call[1])
             else:
                 batch.calls.say(call)
 
     def _finish(self, batch: Running) -> None:
-        overran = batch.act.get("takes", 0) > WALL
-        if batch.act.get("late") and not overran:
-            self._follow(batch)
+        overran = max(batch.act.get("takes", 0), batch.act.get("until", 0)) > WALL
         returned = not batch.act.get("throws") and not overran
         batch.delivery["returned"] = returned
         line = self.lines[batch.queue]
@@ -279,18 +297,19 @@ class Model:
             if verdict == "ack":
                 self._end(message, "acked")
             else:
-                self._fail(line, message, line.consumer.delay if delay is None else delay * SECOND)
+                self._fail(batch.consumer, message, batch.consumer.delay if delay is None else delay * SECOND)
         returning = sum(m.state == "waiting" and m.number > back for m in batch.messages)
-        self._scale(line, returned, waiting + returning)
+        if batch.consumer.slots is None:
+            self._scale(line, batch.consumer, returned, waiting + returning)
 
-    def _scale(self, line: Line, returned: bool, backlog: int) -> None:
+    def _scale(self, line: Line, consumer: Consumer, returned: bool, backlog: int) -> None:
         """The autoscaler as `docs/emulator/time.md` states it."""
         line.failing = (3 * line.failing + (0 if returned else 1000)) // 4
         if line.failing > 500:
             line.slots = max(1, line.slots // 2)
-        elif backlog < line.consumer.size:
+        elif backlog < consumer.size:
             line.slots = max(1, line.slots - 1)
-        elif backlog > line.backlog or backlog >= 10 * line.slots * line.consumer.size:
+        elif backlog > line.backlog or backlog >= 10 * line.slots * consumer.size:
             line.slots = min(250, line.slots + 1)
         line.backlog = backlog
 
@@ -303,8 +322,7 @@ class Model:
     def _end(self, message: Held, state: str) -> None:
         message.state, message.ended, message.lapses = state, self.now, None
 
-    def _fail(self, line: Line, message: Held, delay: int) -> None:
-        consumer = line.consumer
+    def _fail(self, consumer: Consumer, message: Held, delay: int) -> None:
         if self._expires(message) <= self.now:
             self._end(message, "expired")
         elif message.attempts <= consumer.retries:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 NAMES = ("a", "b", "c", "d")
+MANAGING = ("pause", "resume", "resume", "purge")
 MILLISECOND = timedelta(milliseconds=1)
 
 
@@ -44,7 +45,12 @@ def scenario(seed: int) -> dict:
             steps.append({"op": "send", "queue": name, "bodies": bodies, "delays": delays, "delay": rng.choice((None, None, None, 0, 3))})
         elif kind < 0.6:
             steps.append({"op": rng.choice(("pause", "pause", "resume", "resume", "resume", "purge")), "queue": name})
-        elif kind < 0.65 and idle:
+        elif kind < 0.63:
+            steps.append({"op": "change", "queue": name, "retention": rng.choice((60, 90, 3600, 345_600))})
+        elif kind < 0.65 and name not in idle:
+            steps.append({"op": "remove", "queue": name})
+            idle.append(name)
+        elif kind < 0.70 and idle:
             steps.append({"op": "attach", "consumer": _consumer(rng, idle.pop(), names, slow)})
             if steps[-1]["consumer"]["type"] == "http_pull":
                 pulled.append(steps[-1]["consumer"]["queue"])
@@ -81,7 +87,7 @@ def _consumer(rng: random.Random, name: str, names: tuple[str, ...], slow: bool)
 def _act(rng: random.Random, names: tuple[str, ...], slow: bool) -> dict:
     calls: list[list] = []
     for _ in range(rng.choice((0, 0, 1, 1, 2, 4))):
-        verb = rng.choice(("ack", "ack", "ack", "retry", "retry", "retry", "ackAll", "retryAll", "send"))
+        verb = rng.choice((*("ack", "retry") * 6, "ackAll", "ackAll", "retryAll", "retryAll", "send", "send", rng.choice(MANAGING)))
         if verb == "ack":
             calls.append(["ack", rng.randint(0, 4)])
         elif verb == "retry":
@@ -90,12 +96,16 @@ def _act(rng: random.Random, names: tuple[str, ...], slow: bool) -> dict:
             calls.append(["retryAll", rng.choice((None, None, 0, 4, 50))])
         elif verb == "ackAll":
             calls.append(["ackAll"])
+        elif verb in MANAGING:
+            calls.append([verb, rng.choice(names)])
         else:
             calls.append(["send", rng.choice(names), f"s{rng.getrandbits(40)}", rng.choice((None, 0, 6))])
     act: dict[str, Any] = {"calls": calls, "throws": rng.random() < 0.45}
     if slow and rng.random() < 0.7:
         act["takes"] = rng.choice((0, 1, 2, 5, 9, 17, 40, 898, 905)) * SECOND + rng.randint(1, 996)
         act["late"] = rng.random() < 0.5
+    if slow and rng.random() < 0.25:
+        act["until"] = rng.choice((0, 1, 6, 30, 904)) * SECOND + rng.randint(1, 996)
     return act
 
 
@@ -123,6 +133,8 @@ def play_model(data: dict) -> dict:
                 model.send(step["queue"], step["bodies"], step["delays"], step["delay"])
             case "attach":
                 attach(step["consumer"])
+            case "change":
+                model.change(step["queue"], step["retention"])
             case "pull":
                 got = model.pull(step["queue"], step["size"], step["visibility"] * SECOND)
                 pulls.append("refused" if got is None else [(body, attempts) for _, body, attempts in got])
@@ -159,6 +171,8 @@ def handler_of(where: Callable[[], Emulator], script: list[dict], asynchronous: 
         for verb, *rest in act.get("calls", []):
             if verb == "send":
                 where().queue(rest[0]).send(rest[1], delay_seconds=rest[2])
+            elif verb in MANAGING:
+                getattr(where().queue(rest[0]), verb)()
             elif verb == "ackAll":
                 batch.ackAll()
             elif verb == "retryAll":
@@ -174,14 +188,20 @@ def handler_of(where: Callable[[], Emulator], script: list[dict], asynchronous: 
         n = next(invoked)
         return script[n] if n < len(script) else {}
 
-    def handler(batch: Any) -> None:
+    def promise(ctx: Any, act: dict) -> None:
+        if act.get("until"):
+            ctx.waitUntil(asyncio.sleep(act["until"] / SECOND))
+
+    def handler(batch: Any, _env: Any, ctx: Any) -> None:
         act = current()
         follow(batch, act)
+        promise(ctx, act)
         if act.get("throws"):
             raise RuntimeError("as the script says")
 
-    async def slow_handler(batch: Any) -> None:
+    async def slow_handler(batch: Any, _env: Any, ctx: Any) -> None:
         act = current()
+        promise(ctx, act)
         if not act.get("late"):
             follow(batch, act)
         if act.get("takes"):
@@ -200,13 +220,9 @@ class Play:
     def __init__(self, data: dict, *, asynchronous: bool | None = None) -> None:
         self.data = data
         self.handlers: dict[str, Any] = {}
-        acts = [a for c in self._consumers() for a in c["script"]]
-        self.asynchronous = any(a.get("takes") for a in acts) if asynchronous is None else asynchronous
+        self.asynchronous = asynchronous
         self.emu = self.open()
         self.start = self.emu.now
-
-    def _consumers(self) -> list[dict]:
-        return self.data["consumers"] + [s["consumer"] for s in self.data["steps"] if s["op"] == "attach"]
 
     def open(self) -> Emulator:
         """The emulator to play in."""
@@ -239,7 +255,8 @@ class Play:
         if c["type"] == "http_pull":
             self.emu.consume(c["queue"], type="http_pull", **settings)
         else:
-            self.handlers[c["queue"]] = handler = handler_of(lambda: self.emu, c["script"], self.asynchronous)
+            slow = any(act.get("takes") for act in c["script"]) if self.asynchronous is None else self.asynchronous
+            self.handlers[c["queue"]] = handler = handler_of(lambda: self.emu, c["script"], slow)
             self.emu.consume(
                 c["queue"], handler, max_batch_size=c["size"], max_batch_timeout=c["timeout"], max_concurrency=c["slots"], **settings,
             )
@@ -254,11 +271,17 @@ class Play:
                 self.emu.queue(step["queue"]).send_batch(rows, delay_seconds=step["delay"])
             case "attach":
                 self.attach(step["consumer"])
+            case "change":
+                if self.data["plan"] != "free":
+                    self.emu.update_queue(step["queue"], message_retention_period=step["retention"])
+            case "remove":
+                self.emu.remove_consumer(step["queue"])
+                self.handlers.pop(step["queue"], None)
             case "pull":
                 try:
                     got = self.emu.queue(step["queue"]).pull(batch_size=step["size"], visibility_timeout_ms=step["visibility"] * SECOND)
                 except Refused as refused:
-                    self.pulls.append("refused" if refused.status == 409 else repr(refused))
+                    self.pulls.append("refused" if refused.status == 409 or "http_pull" in str(refused) else repr(refused))
                     self.leases.append([])
                 else:
                     self.pulls.append([(m.value, m.attempts) for m in got])
@@ -364,5 +387,5 @@ def _shorter(script: list[dict]) -> Any:
             yield [*script[:at], act | {"calls": act["calls"][:call] + act["calls"][call + 1 :]}, *script[at + 1 :]]
         if act.get("throws"):
             yield [*script[:at], act | {"throws": False}, *script[at + 1 :]]
-        if act.get("takes"):
-            yield [*script[:at], {k: v for k, v in act.items() if k not in ("takes", "late")}, *script[at + 1 :]]
+        if act.get("takes") or act.get("until"):
+            yield [*script[:at], {k: v for k, v in act.items() if k not in ("takes", "late", "until")}, *script[at + 1 :]]

@@ -1,6 +1,6 @@
 """Plays `fixtures/scenarios/*.scenario.json` in an emulator and says where the outcome departs from what the file expects.
 
-A file is a neutral script: queues, consumers whose handlers follow action lists, steps at moments in seconds, and what must come
+A file names queues, consumers whose handlers follow action lists, steps at moments in seconds, and what must come
 of it. `docs/emulator/fidelity.md` names the file behind each claim.
 """
 

@@ -26,7 +26,7 @@ def test_emulator_and_model_agree_on_every_delivery_and_fate(first):
 
 def takes_time(data):
     consumers = data["consumers"] + [s["consumer"] for s in data["steps"] if s["op"] == "attach"]
-    return any(act.get("takes") for consumer in consumers for act in consumer["script"])
+    return any(act.get("takes") or act.get("until") for consumer in consumers for act in consumer["script"])
 
 
 @pytest.mark.parametrize("seed", [seed for seed in range(120) if not takes_time(scenario(seed))][:40])

@@ -56,7 +56,7 @@ V8_BODIES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("body", V8_BODIES, ids=repr)
+@pytest.mark.parametrize("body", V8_BODIES, ids=lambda body: type(body).__name__)
 def test_v8_keeps_what_structured_clone_keeps(jobs, body):
     jobs.send(body, content_type="v8")
     [got] = jobs.bodies()

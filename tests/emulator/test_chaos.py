@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 
 from emulator import Emulator, Faults, Refused
 from emulator.core import events
 from tests.emulator.helpers import fates, send, timeline
+from tests.emulator.random_scenarios import Play, scenario
 
 KINDS = ["duplicates", "reorder", "crashes", "refused_sends", "slow"]
 
@@ -96,3 +99,45 @@ def test_a_slow_consumer_holds_its_batch_longer():
 def test_a_chance_lies_between_nought_and_one(kind, chance):
     with pytest.raises(ValueError, match=kind):
         Emulator(faults=Faults(**{kind: chance}))
+
+
+class Stormy(Play):
+    """A random scenario under every fault at once; a refused send is an end of that send and no more."""
+
+    def open(self):
+        chance = random.Random(self.data["seed"])
+        faults = Faults(*[chance.choice((0.0, 0.1, 0.5)) for _ in range(5)], slow_seconds=(1, 20))
+        return Emulator(plan=self.data["plan"], seed=self.data["seed"], faults=faults)
+
+    def step(self, step):
+        try:
+            super().step(step)
+        except Refused as refused:
+            if refused.code != 10250:
+                raise
+
+    def result(self):
+        self.report = self.emu.report()
+        return super().result()
+
+
+@pytest.mark.parametrize("first", range(0, 200, 50))
+def test_whatever_chaos_does_every_message_is_somewhere_and_nobody_gets_it_too_often(first):
+    for seed in range(first, first + 50):
+        play = Stormy(scenario(seed))
+        result = play.run()
+        total = play.report.total
+        assert total.sent + total.received == total.waiting + total.acked + total.dead_lettered + total.dropped + total.expired + total.purged
+        assert total.dead_lettered == total.received
+        consumers = play.data["consumers"] + [s["consumer"] for s in play.data["steps"] if s["op"] == "attach"]
+        for _, queue, messages, _ in result["deliveries"]:
+            allowed = 1 + max(consumer["retries"] for consumer in consumers if consumer["queue"] == queue)
+            assert max(attempts for _, attempts in messages) <= allowed, (seed, queue)
+
+
+@pytest.mark.parametrize("seed", range(0, 60, 6))
+def test_the_same_storm_leaves_the_same_journal(seed):
+    first, second = Stormy(scenario(seed)), Stormy(scenario(seed))
+    first.run()
+    second.run()
+    assert story(first.emu) == story(second.emu)

@@ -146,7 +146,7 @@ def test_the_compatibility_date_decides_about_the_content_type(load, date, kind)
 
 @pytest.mark.parametrize(("flags", "state"), [([], "dropped"), (["queue_consumer_no_wait_for_wait_until"], "acked")])
 def test_compatibility_flags_come_from_the_file(load, flags, state):
-    emu = load(BASE | {"compatibility_flags": flags, "queues": {"consumers": [{"queue": "jobs", "max_retries": 0}]}})
+    emu = load(BASE | {"compatibility_flags": flags, "queues": {"consumers": [{"queue": "jobs", "max_retries": 1}]}})
 
     async def fails():
         raise RuntimeError("rejected")

@@ -423,6 +423,28 @@ def test_a_promise_that_fails_fails_the_batch_unless_the_flag_says_otherwise(fla
     emu.close()
 
 
+@pytest.mark.usefixtures("jobs")
+@pytest.mark.parametrize("kind", ["sync", "async"])
+def test_a_handler_that_raises_waits_for_its_promises_as_well(emu, kind):
+    async def later(batch):
+        await asyncio.sleep(30)
+        batch.messages[0].ack()
+
+    def handler(batch, _env, ctx):
+        if batch.messages[0].attempts == 1:
+            ctx.waitUntil(later(batch))
+            raise RuntimeError("after the promise was made")
+
+    async def slow(batch, env, ctx):
+        handler(batch, env, ctx)
+
+    emu.consume("jobs", handler if kind == "sync" else slow, max_batch_timeout=0, max_batch_size=2)
+    send(emu, "jobs", "acked later", "not")
+    emu.run_until_idle()
+    assert timeline(emu) == [(0, ["acked later", "not"], [1, 1]), (30, ["not"], [2])]
+    assert outcomes(emu) == [(0, "exception"), (30, "ok")]
+
+
 def test_with_the_flag_the_promise_goes_on_after_the_batch():
     emu = Emulator(flags=[NO_WAIT])
     jobs, done = emu.create_queue("jobs"), []
@@ -488,6 +510,39 @@ def test_a_handler_may_pause_and_purge_its_own_queue(emu, jobs):
     emu.advance(100)
     assert timeline(emu) == [(0, ["in hand"], [1])]
     assert fates(emu) == [("in hand", "waiting"), ("waiting", "purged")]
+
+
+def test_a_handler_may_shorten_the_retention_of_what_is_due_at_this_very_moment(emu, jobs):
+    other = emu.create_queue("other")
+    seen = []
+    emu.consume("jobs", lambda _batch: emu.update_queue("other", message_retention_period=60), max_batch_timeout=60)
+    emu.consume("other", seen.append, max_batch_timeout=60)
+    other.send("old")
+    jobs.send(1)
+    emu.advance(60)
+    assert seen == []
+    assert fates(emu, "other") == [("old", "expired")]
+
+
+@pytest.mark.usefixtures("jobs")
+@pytest.mark.parametrize("kind", ["sync", "async"])
+@pytest.mark.parametrize("deed", ["delete_queue", "remove_consumer"])
+def test_a_handler_may_take_its_own_queue_or_consumer_away(emu, kind, deed):
+    def handler(_batch):
+        getattr(emu, deed)("jobs")
+        raise RuntimeError
+
+    async def slow(batch):
+        await asyncio.sleep(1)
+        handler(batch)
+
+    emu.consume("jobs", handler if kind == "sync" else slow, max_batch_timeout=0, max_batch_size=1, max_concurrency=1)
+    send(emu, "jobs", 1, 2)
+    emu.advance(100)
+    assert len(emu.deliveries) == 1
+    assert {state for _, state in fates(emu)} == {"purged" if deed == "delete_queue" else "waiting"}
+    emu.advance(5 * 86_400)
+    assert emu.report().total.waiting == 0
 
 
 # --- what the test learns

@@ -7,7 +7,7 @@ from contextlib import closing
 
 import pytest
 
-from emulator import Emulator
+from emulator import Emulator, Faults
 from emulator.core import events as happened
 from emulator.core.model import Consumer
 from emulator.journal import JournalCorrupt, JournalError, JournalNewer, StaleWriter, replay
@@ -233,3 +233,29 @@ def test_a_closed_journal_says_so(tmp_path):
 def test_an_unknown_durability_is_refused(tmp_path):
     with pytest.raises(ValueError, match="NORMAL, FULL or OFF"):
         SQLiteJournal(tmp_path / "journal.db", synchronous="MAYBE")
+
+
+def test_ids_that_are_written_once_are_read_everywhere(tmp_path):
+    path = tmp_path / "journal.db"
+    with Emulator(journal=path) as emu:
+        jobs = emu.create_queue("jobs")
+        emu.consume("jobs", lambda _batch: None, max_batch_size=10, max_batch_timeout=0)
+        for size in (10, 10, 7, 3, 25):
+            jobs.send_batch([{"body": n} for n in range(size)])
+            emu.advance(1)
+        whole = emu.events
+    journal = SQLiteJournal(path)
+    assert list(journal.read())[:-1] == whole
+    for after in range(len(whole)):
+        assert list(journal.read(after))[:-1] == whole[after:]
+    journal.close()
+    with closing(sqlite3.connect(path)) as db:
+        sizes = [size for (size,) in db.execute("SELECT length(data) FROM events WHERE instr(data, 'Settled') ORDER BY seq LIMIT 2")]
+    assert max(sizes) < 200
+
+
+@pytest.mark.parametrize("wrong", [{"limits": "loose"}, {"faults": Faults(crashes=2)}, {"plan": "gold"}, {"start": "yesterday"}])
+def test_wrong_options_open_no_journal(wrong, tmp_path):
+    with pytest.raises(ValueError):
+        Emulator(journal=tmp_path / "journal.db", **wrong)
+    assert list(tmp_path.iterdir()) == []

@@ -7,8 +7,8 @@ from unittest.mock import AsyncMock, Mock
 
 import pytest
 
-from emulator import Emulator
-from emulator.workers import handler_call
+from emulator import Emulator, Faults
+from emulator.workers.handlers import handler_call
 
 
 @pytest.fixture
@@ -168,3 +168,28 @@ def test_closing_ends_what_runs(emu):
     assert ended == ["cancelled"]
     with pytest.raises(RuntimeError, match="closed"):
         emu.advance(1)
+
+
+def test_many_failures_do_not_hold_on_to_their_batches(monkeypatch):
+    monkeypatch.setattr("emulator.workers.runner._TRACEBACKS_MAX", 3)
+
+    def fails(batch):
+        raise ValueError(batch.messages[0].body)
+
+    emu = Emulator()
+    emu.create_queue("jobs")
+    emu.consume("jobs", fails, max_batch_size=1, max_retries=4)
+    emu.queue("jobs").send("x")
+    emu.run_until_idle()
+    assert [error.__traceback__ is not None for error in emu.errors] == [True, True, True, False, False]
+    assert [str(error) for error in emu.errors] == ["x"] * 5
+
+
+def test_a_strict_test_does_not_fail_on_chaos():
+    emu = Emulator(strict=True, faults=Faults(crashes=1))
+    jobs = emu.create_queue("jobs")
+    emu.consume("jobs", lambda batch: batch.messages[0].body, max_batch_timeout=0, max_retries=2)
+    jobs.send("x")
+    emu.run_until_idle()
+    assert [delivery.outcome for delivery in emu.deliveries] == ["exception"] * 3
+    assert len(emu.report().errors) == 3

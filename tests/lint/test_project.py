@@ -6,7 +6,6 @@ import itertools
 import json
 import os
 import random
-import time
 
 import pytest
 
@@ -223,25 +222,10 @@ def test_known_queues_are_a_fact(tmp_path):
 # --- size
 
 
-def test_the_pass_over_the_whole_project_costs_little_beside_the_files_alone(tmp_path):
-    """Loose on purpose: the bench measures; this only sees a pass that is not linear."""
-    write(tmp_path, {f"a{number}/wrangler.jsonc": config(name=f"a{number}", consumers=[(f"q{number}", f"q{number}-dlq", {}), (f"q{number}-dlq", None, {})], producers=[f"q{number + 1}"]) for number in range(600)})  # fmt: skip
-
-    def seconds(**options):
-        began = time.process_time()
-        lint_paths([str(tmp_path)], **options)
-        return time.process_time() - began
-
-    alone = min(seconds(select=["CFQ1", "CFQ2"]) for _ in range(2))
-    assert min(seconds() for _ in range(2)) < 4 * alone + 0.5
-
-
-def test_hundreds_of_consumers_in_one_chain_are_judged_in_a_moment(tmp_path):
+def test_hundreds_of_consumers_in_one_chain_are_one_cycle(tmp_path):
     chain = [(f"q{number}", f"q{number + 1}", {}) for number in range(800)]
     write(tmp_path, {"wrangler.jsonc": config(consumers=[*chain, ("q800", "q0", {})])})
-    began = time.process_time()
     [(_, message, _)] = said(tmp_path, "dlq-cycle")
-    assert time.process_time() - began < 10
     assert "'q400'" in message
 
 

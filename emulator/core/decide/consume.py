@@ -2,6 +2,7 @@
 
 What became of each message follows https://developers.cloudflare.com/queues/configuration/batching-retries/ and workerd's rules
 of precedence: retried, else acknowledged, else ackAll, else retryAll, else as the handler ended.
+Leaving, ending and the count of slots share the view of what is ready, and so they share a module.
 """
 
 from __future__ import annotations
@@ -32,24 +33,26 @@ def waiting(queue: QueueState, now_us: int, count: int) -> list[Message]:
             return found
         if message.place != GONE:
             found.append(message)
-    if queue.delayed and queue.delayed[0][0] <= now_us:
-        for message in delayed_until(queue.delayed, now_us):
+    if queue.delayed and queue.delayed[0] <= now_us:
+        for message in delayed_until(queue, now_us):
             if len(found) == count:
                 break
             found.append(message)
     return found
 
 
-def delayed_until(heap: list[tuple[int, int, Message]], until_us: int) -> Iterator[Message]:
-    """Living delayed messages up to a moment, in order, without disturbing the heap: walk down from its top."""
-    edge = [(heap[0][0], heap[0][1], 0)] if heap else []
+def delayed_until(queue: QueueState, until_us: int) -> Iterator[Message]:
+    """Living delayed messages up to a moment, in order, without disturbing the heap of moments: walk down from its top."""
+    heap = queue.delayed
+    edge = [(heap[0], 0)] if heap else []
     while edge and edge[0][0] <= until_us:
-        index = heappop(edge)[2]
-        if heap[index][2].place != GONE:
-            yield heap[index][2]
+        moment_us, index = heappop(edge)
+        for message in queue.delayed_until[moment_us]:
+            if message.place != GONE:
+                yield message
         for child in (2 * index + 1, 2 * index + 2):
             if child < len(heap):
-                heappush(edge, (heap[child][0], heap[child][1], child))
+                heappush(edge, (heap[child], child))
 
 
 def ready_count(queue: QueueState) -> int:
@@ -75,13 +78,13 @@ def departure_us(queue: QueueState, now_us: int) -> int | None:
     if standing:
         oldest_us = queue.ready[0].ready_us
     elif queue.delayed:
-        oldest_us = queue.delayed[0][0]
+        oldest_us = queue.delayed[0]
     else:
         return None
     deadline_us = oldest_us + round(consumer.max_batch_timeout * SECOND_US)
     if deadline_us > now_us and queue.delayed and deadline_us > oldest_us:
         missing = consumer.max_batch_size - standing
-        for message in delayed_until(queue.delayed, deadline_us):
+        for message in delayed_until(queue, deadline_us):
             missing -= 1
             if missing == 0:
                 return max(now_us, message.ready_us)
@@ -126,7 +129,7 @@ def settle(state: State, now_us: int, command: Settle) -> tuple[Event, ...]:
         if message.id not in acked_ids:
             delay = retries.get(message.id)
             judged.fail(message, command.retry_all_delay_seconds if delay is None else delay)
-    lost = {m.id for m in acks if m.id in command.lost and m.attempts <= flight.consumer.max_retries}
+    lost = {m.id for m in acks if m.id in command.lost and judged.may_return(m)}
     created, target = dead_letter_queue(state, now_us, queue, flight.consumer, judged.dead)
     return (*created, Settled(
         now_us, queue.config.name, command.batch, command.outcome, command.error,
@@ -150,9 +153,16 @@ class Verdicts:
         self.dropped: list[str] = []
         self.expired: list[str] = []
 
+    def may_return(self, message: Message) -> bool:
+        """Whether a message has time and attempts left."""
+        return not self._is_over(message) and message.attempts <= self.consumer.max_retries
+
+    def _is_over(self, message: Message) -> bool:
+        return message.arrived_us + lifetime_us(self.queue, message.dead) <= self.now_us
+
     def fail(self, message: Message, delay_seconds: int | None) -> None:
         """Expired if its time is over; else dead-lettered or dropped after the last attempt; else back after the delay."""
-        if message.arrived_us + lifetime_us(self.queue, message.dead) <= self.now_us:
+        if self._is_over(message):
             self.expired.append(message.id)
         elif message.attempts > self.consumer.max_retries:
             (self.dropped if self.consumer.dead_letter_queue is None else self.dead).append(message.id)
@@ -182,8 +192,8 @@ def _scale(queue: QueueState, flight: Flight, now_us: int, succeeded: bool, retu
         return None
     rate = (queue.failure_permille * 3 + (0 if succeeded else 1000)) // 4
     backlog = ready_count(queue) + returned
-    if queue.delayed and queue.delayed[0][0] <= now_us:
-        backlog += sum(1 for _ in delayed_until(queue.delayed, now_us))
+    if queue.delayed and queue.delayed[0] <= now_us:
+        backlog += sum(1 for _ in delayed_until(queue, now_us))
     count = queue.slots
     if rate > _FAILING_PERMILLE:
         count = max(1, count // 2)

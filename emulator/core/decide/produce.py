@@ -27,7 +27,7 @@ def send(state: State, now_us: int, command: Send, limits: Limits) -> tuple[Sent
     default_seconds = queue.config.delivery_delay if command.batch_delay_seconds is None else command.batch_delay_seconds
     default_us = now_us + default_seconds * SECOND_US
     delays = command.delays_seconds
-    if not any(delay is not None for delay in delays):
+    if delays.count(None) == len(delays):
         ready_us = (default_us,) * len(delays)
     else:
         ready_us = tuple(default_us if delay is None else now_us + delay * SECOND_US for delay in delays)
@@ -39,29 +39,27 @@ def _check_sizes(command: Send, limits: Limits) -> None:
     if limits.batch_count is not None and len(command.bodies) > limits.batch_count:
         count = len(command.bodies)
         raise refusals.BatchCountOutOfBounds(f"batch message count of {count} exceeds limit of {limits.batch_count}")
-    if limits.message_size_bytes is not None:
+    size_bytes = sum(map(len, command.bodies))
+    if limits.message_size_bytes is not None and size_bytes > limits.message_size_bytes:
         for body in command.bodies:
             if len(body) > limits.message_size_bytes:
                 start = "message in batch has length" if command.many else "message length of"
                 rest = "which exceeds single message size limit of" if command.many else "exceeds limit of"
                 raise refusals.MessageSizeOutOfBounds(f"{start} {len(body)} bytes {rest} {limits.message_size_bytes}")
-    if limits.batch_size_bytes is not None and command.many:
-        size_bytes = sum(map(len, command.bodies))
-        if size_bytes > limits.batch_size_bytes:
-            raise refusals.BatchSizeOutOfBounds(f"batch size of {size_bytes} bytes exceeds limit of {limits.batch_size_bytes}")
+    if limits.batch_size_bytes is not None and command.many and size_bytes > limits.batch_size_bytes:
+        raise refusals.BatchSizeOutOfBounds(f"batch size of {size_bytes} bytes exceeds limit of {limits.batch_size_bytes}")
 
 
 def _check_delays(command: Send, limits: Limits) -> None:
-    for delay in command.delays_seconds:
-        if delay is not None:
-            check_delay(delay, limits)
+    if command.delays_seconds.count(None) != len(command.delays_seconds):
+        for delay in command.delays_seconds:
+            if delay is not None:
+                check_delay(delay, limits)
     if command.batch_delay_seconds is not None:
         check_delay(command.batch_delay_seconds, limits, refusals.BatchDelayInvalid)
 
 
-def check_delay(
-    delay_seconds: int, limits: Limits, refusal: type[refusals.Refused] = refusals.MessageMetadataInvalid
-) -> None:
+def check_delay(delay_seconds: int, limits: Limits, refusal: type[refusals.Refused] = refusals.MessageMetadataInvalid) -> None:
     """Refuse a delay that is negative or longer than a day."""
     if delay_seconds < 0 or (limits.delay_seconds is not None and delay_seconds > limits.delay_seconds):
         top = "" if limits.delay_seconds is None else f" and {limits.delay_seconds}"

@@ -5,8 +5,6 @@ https://developers.cloudflare.com/queues/configuration/pull-consumers/. A lease 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from cfq_lint import limits as cloudflare
 from emulator.core import commands, refusals
 from emulator.core.decide.consume import Verdicts, waiting
@@ -15,9 +13,6 @@ from emulator.core.decide.produce import check_delay
 from emulator.core.events import Event, LeasesExtended, LeasesSettled, Pulled
 from emulator.core.limits import Limits, within
 from emulator.core.model import DEFAULT_CONSUMER, LEASED, Message, QueueState, State
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 MILLISECOND_US = 1_000
 GONE_TEXT = "the message is no longer in the queue"
@@ -34,7 +29,8 @@ def pull(state: State, now_us: int, command: commands.Pull, limits: Limits) -> t
         raise refusals.DeliveryPaused
     if not within(command.batch_size, 0, limits.pull_batch_size):
         raise refusals.BatchCountOutOfBounds(f"batch_size {command.batch_size} is not within 0..{limits.pull_batch_size}")
-    messages = waiting(queue, now_us, command.batch_size)
+    chosen = [queue.messages[id] for id in command.ids]
+    messages = chosen or waiting(queue, now_us, command.batch_size)
     until_us = _until_us(queue, now_us, command.visibility_timeout_ms, limits)
     if not messages:
         return ()
@@ -106,8 +102,3 @@ def extend(state: State, now_us: int, command: commands.Extend, limits: Limits) 
 def holder(queue: QueueState, lease: str) -> Message | None:
     """The living message for which a lease was given out, whoever holds it now."""
     return queue.messages.get(lease.partition(".")[0])
-
-
-def leases_of(messages: Iterable[Message]) -> tuple[str, ...]:
-    """The lease ids of messages."""
-    return tuple([message.lease for message in messages])

@@ -3,166 +3,41 @@
 An invocation begins when a batch leaves and ends when its handler has returned and (unless the compatibility flag says
 otherwise) every `waitUntil` promise is settled; then the batch is settled. It has 15 minutes:
 https://developers.cloudflare.com/queues/platform/limits/.
+Longer than most modules: every way in which an invocation can end meets in `Runner`.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import contextvars
 import heapq
 import inspect
-from collections.abc import Awaitable, Callable, Coroutine
 from typing import TYPE_CHECKING, Any
 
 from cfq_lint import limits as cloudflare
 from emulator.batch import MessageBatch
-from emulator.clock import SECOND_US, moment
+from emulator.clock import SECOND_US
 from emulator.faults import Dice, WorkerCrashed
 from emulator.loop import Spinning, VirtualLoop
 from emulator.metrics import Metrics
+from emulator.workers.handlers import Call, Context
+from emulator.workers.invocation import Failure, Invocation, current, enrol
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Coroutine
+
     from emulator.broker import Broker
     from emulator.core.commands import Settle
     from emulator.core.events import Delivered
 
-WALL_US = cloudflare.CONSUMER_WALL_SECONDS * SECOND_US
 NO_WAIT_FLAG = "queue_consumer_no_wait_for_wait_until"
-NO_HANDLER_TEXT = "Handler does not export a queue() function."
 
-_current: contextvars.ContextVar[Invocation | None] = contextvars.ContextVar("invocation", default=None)
+_TRACEBACKS_MAX = 1_000
+"""Later errors are kept without their tracebacks, because these hold on to every message of their batch."""
 
 
 class HandlerNeverEnds(RuntimeError):  # noqa: N818 - what is wrong with it
     """A handler awaits something that no timer, thread or socket will ever bring."""
-
-
-class Context:
-    """The third argument of a handler: `waitUntil(awaitable)` keeps the invocation open until the awaitable is done."""
-
-    __slots__ = ("_wait",)
-
-    def __init__(self, wait: Callable[[Awaitable[Any]], None]) -> None:
-        self._wait = wait
-
-    def wait_until(self, awaitable: Awaitable[Any]) -> None:
-        """Let the batch end only when the awaitable has; if it fails, the batch has failed."""
-        self._wait(awaitable)
-
-    waitUntil = wait_until  # noqa: N815 - JavaScript's name
-
-    def pass_through_on_exception(self) -> None:
-        """Nothing, for a queue."""
-
-    passThroughOnException = pass_through_on_exception  # noqa: N815 - JavaScript's name
-
-
-Call = Callable[[MessageBatch, Any, Context], Any]
-
-
-def handler_call(handler: Any) -> Call:
-    """How to call a handler: a function, a Worker class, or an object with `queue()`, with as many arguments as it takes.
-
-    Raises TypeError for what can be neither called nor made.
-    """
-    if inspect.isclass(handler):
-        return _class_call(handler)
-    if inspect.getattr_static(handler, "queue", None) is not None:  # static: a mock has every attribute that is asked for
-        return _taking(handler.queue)
-    if callable(handler):
-        return _taking(handler)
-    message = f"a consumer is a function, a class with queue(), or an object with queue(), not {type(handler).__name__}"
-    raise TypeError(message)
-
-
-def _taking(function: Callable[..., Any]) -> Call:
-    count = _argument_count(function)
-    if count == 1:
-        return lambda batch, _env, _ctx: function(batch)
-    if count == 2:  # noqa: PLR2004 - batch and env
-        return lambda batch, env, _ctx: function(batch, env)
-    return function
-
-
-def _argument_count(function: Callable[..., Any]) -> int:
-    """How many of (batch, env, ctx) a function takes."""
-    try:
-        parameters = inspect.signature(function).parameters.values()
-    except (TypeError, ValueError):
-        return 1
-    if any(parameter.kind is parameter.VAR_POSITIONAL for parameter in parameters):
-        return 3
-    places = [p for p in parameters if p.kind in {p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD}]
-    if not places:
-        message = f"a handler takes (batch), (batch, env) or (batch, env, ctx), and {function!r} takes nothing"
-        raise TypeError(message)
-    return min(len(places), 3)
-
-
-def _class_call(kind: type) -> Call:
-    """A Worker class: a new instance for every batch, made with (ctx, env) if it takes them, else given `env` and `ctx`."""
-    queue = getattr(kind, "queue", None)
-    if queue is None:
-
-        def missing(_batch: MessageBatch, _env: Any, _ctx: Context) -> Any:
-            raise RuntimeError(NO_HANDLER_TEXT)
-
-        return missing
-    makes = _makes_with_context(kind)
-
-    def call(batch: MessageBatch, env: Any, ctx: Context) -> Any:
-        worker = kind(ctx, env) if makes else kind()
-        if not makes:
-            worker.env, worker.ctx = env, ctx
-        return _taking(worker.queue)(batch, env, ctx)
-
-    return call
-
-
-def _makes_with_context(kind: type) -> bool:
-    if kind.__init__ is object.__init__:  # type: ignore[misc]
-        return False
-    try:
-        inspect.signature(kind).bind(None, None)
-    except TypeError:
-        return False
-    return True
-
-
-class Invocation:
-    """One batch in the hands of its handler."""
-
-    __slots__ = (
-        "batch", "context", "crashed", "error", "event", "finished", "hidden", "open_awaits", "returned", "tasks", "wall_us",
-    )  # fmt: skip
-
-    def __init__(self, event: Delivered, batch: MessageBatch) -> None:
-        self.event, self.batch = event, batch
-        self.wall_us = event.at_us + WALL_US
-        self.error: BaseException | None = None
-        self.returned = self.finished = self.crashed = False
-        self.open_awaits = 0
-        self.tasks: set[asyncio.Task[Any]] = set()
-        self.hidden: list[BaseException] = []
-
-    def fail(self, error: BaseException) -> None:
-        """Remember the first error; it decides the outcome."""
-        if self.error is None:
-            self.error = error
-
-
-class Failure:
-    """A handler's error: when, on which queue and batch, and the exception itself."""
-
-    __slots__ = ("at", "batch", "error", "queue", "raised")
-
-    def __init__(self, at_us: int, queue: str, batch: int, error: BaseException) -> None:
-        self.at, self.queue, self.batch, self.error = moment(at_us), queue, batch, error
-        self.raised = False
-
-    def __repr__(self) -> str:
-        return f"Failure(at={self.at.isoformat()}, queue={self.queue!r}, batch={self.batch}, error={self.error!r})"
 
 
 class Runner:
@@ -187,7 +62,7 @@ class Runner:
         """The virtual loop, made when the first coroutine needs it."""
         if self._loop is None:
             self._loop = VirtualLoop(self.broker.clock.now_us())
-            self._loop.set_task_factory(_enrol)
+            self._loop.set_task_factory(enrol)
             self._loop.set_exception_handler(lambda _loop, _context: None)  # what floats and fails is nobody's outcome
         return self._loop
 
@@ -202,7 +77,7 @@ class Runner:
         call = self.calls[event.queue]
         context = Context(lambda awaitable: self._wait_until(invocation, awaitable))
         result: Any = None
-        token = _current.set(invocation)
+        token = current.set(invocation)
         self.handling += 1
         try:
             result = call(batch, self.env, context)
@@ -210,7 +85,7 @@ class Runner:
             invocation.fail(error)
         finally:
             self.handling -= 1
-            _current.reset(token)
+            current.reset(token)
         if result is not None and inspect.isawaitable(result):
             self._open(invocation)
             invocation.open_awaits += 1
@@ -218,8 +93,7 @@ class Runner:
             self._run_loop()
         else:
             invocation.returned = True
-            if not (invocation.open_awaits and self.waits and invocation.error is None):
-                self._end(invocation)
+            self._end_if_done(invocation)
             if invocation.tasks:
                 self._run_loop()
         self._reraise()
@@ -232,11 +106,11 @@ class Runner:
             heapq.heappush(self._walls, (invocation.wall_us, event.batch, invocation))
 
     def _spawn(self, invocation: Invocation, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-        token = _current.set(invocation)
+        token = current.set(invocation)
         try:
             return self.loop.create_task(work)
         finally:
-            _current.reset(token)
+            current.reset(token)
 
     async def _await_handler(self, invocation: Invocation, result: Awaitable[Any]) -> None:
         try:
@@ -259,6 +133,8 @@ class Runner:
         if self.waits:
             invocation.open_awaits += 1
         task = self._spawn(invocation, self._await_promise(invocation, awaitable))
+        if inspect.iscoroutine(awaitable):
+            task.add_done_callback(lambda _task: awaitable.close())  # it may be cut off before it began
         if not self.waits:
             self.promises.add(task)
             task.add_done_callback(self.promises.discard)
@@ -276,7 +152,8 @@ class Runner:
             self._end_if_done(invocation)
 
     def _end_if_done(self, invocation: Invocation) -> None:
-        if invocation.returned and not invocation.open_awaits and not invocation.finished:
+        """A handler that raised waits for its promises like one that returned; a dead process waits for nothing."""
+        if invocation.returned and not invocation.finished and (invocation.crashed or not invocation.open_awaits):
             self._end(invocation)
 
     def _end(self, invocation: Invocation) -> None:
@@ -303,13 +180,17 @@ class Runner:
         command: Settle = invocation.batch.settlement(event.batch, outcome, text, lost)
         self.broker.execute(command)
         if error is not None:
-            self.failures.append(Failure(self.broker.state.now_us, event.queue, event.batch, error))
+            failure = Failure(self.broker.state.now_us, event.queue, event.batch, error)
+            failure.raised = isinstance(error, WorkerCrashed)  # chaos is no mistake of the handler for a strict test to raise
+            self.failures.append(failure)
+            if len(self.failures) > _TRACEBACKS_MAX:
+                error.__traceback__ = error.__context__ = None
             if isinstance(error, KeyboardInterrupt):
                 self._interrupt = error
         if self.waits and invocation.tasks:
-            current = asyncio.current_task(self._loop) if self._is_running() else None
+            own = asyncio.current_task(self._loop) if self._is_running() else None
             for task in list(invocation.tasks):
-                if task is not current:
+                if task is not own:
                     task.cancel()
 
     @property
@@ -390,7 +271,7 @@ class Runner:
                 invocation.crashed = True
                 raise WorkerCrashed("chaos ended the handler's process")
 
-        invocation.batch._crash = crash  # noqa: SLF001 - chaos reaches into the batch so that handlers cannot see it
+        invocation.batch.crash_at(crash)
 
     def close(self) -> None:
         """End every task and the loop."""
@@ -407,13 +288,3 @@ class Runner:
             with contextlib.suppress(Spinning):
                 loop.run_ready(loop.now_us)
         loop.close()
-
-
-def _enrol(loop: Any, work: Any, **options: Any) -> asyncio.Task[Any]:
-    """Make a task, and remember to which invocation it belongs."""
-    task: asyncio.Task[Any] = asyncio.Task(work, loop=loop, **options)
-    invocation = _current.get()
-    if invocation is not None:
-        invocation.tasks.add(task)
-        task.add_done_callback(invocation.tasks.discard)
-    return task
