@@ -291,7 +291,7 @@ class Emulator:
         return [failure.error for failure in self._runner.failures]
 
     def trace(self, message_id: str | None = None) -> Trace:
-        """The timeline of a message (its id, or its beginning), or of all: lines (at, queue, id, attempt, what); a table; `to_json()`.
+        """The timeline of a message (its id, or the start of it), or of all: lines (at, queue, id, attempt, what); `to_json()`.
 
         `ends` (and `end`, of the one message) tell the state that it reached, who owns it there, and the four layers.
         """
