@@ -106,8 +106,8 @@ STATUS_TEXT = re.compile(
     r"|failed(?: with)?|got(?: an?)?)(?: was| is| of)?\s*[:=(\['\"]?\s*)"
     r"([45]\d\d)"
     r"(?![\w%]|[.,]\d)(?=\s*$|\s*[^\w\s]|\s+(?:internal|bad|service|gateway|too|unauthori[sz]ed|forbidden|error|response"
-    r"|returned|temporarily|client|server|payment|method|conflict|gone|unprocessable|request|payload|from|by|at|on|when|while|for"
-    r"|after|and|but|because|again|not (?:found|implemented|allowed|acceptable))\b)",
+    r"|returned|temporarily|client|server|payment|method|conflict|gone|unprocessable|request|payload|from|by|at|on|when"
+    r"|while|for|after|and|but|because|again|not (?:found|implemented|allowed|acceptable))\b)",
     re.IGNORECASE,
 )
 """A status in a text: at its start or after a word that announces one, and not before a word that is counted."""
