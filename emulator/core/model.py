@@ -105,7 +105,7 @@ class Counts:
 class QueueState:
     """A queue with everything in it. `ready` is in order, `leases` is a heap; some of what they hold may be gone.
 
-    `delayed` is a heap of moments, and `delayed_until` has the messages of each in order of entry: many wait for one moment.
+    `delayed` is a heap of moments, and `delayed_until` has the messages of each in order of entry, or the one that waits alone.
     `ages` has the messages sent, `dead_ages` (a heap) the dead letters, by when they were sent.
     """
 
@@ -123,7 +123,7 @@ class QueueState:
         self.ready: deque[Message] = deque()
         self.ready_gone = 0
         self.delayed: list[int] = []
-        self.delayed_until: dict[int, list[Message]] = {}
+        self.delayed_until: dict[int, Message | list[Message]] = {}
         self.delayed_gone = 0
         self.flights: dict[int, Flight] = {}
         self.flying_count = self.flying_bytes = 0
