@@ -220,12 +220,14 @@ def stand(queue: QueueState, message: Message, now_us: int) -> None:
         queue.ready.append(message)
         return
     message.place = DELAYED
-    together = queue.delayed_until.get(ready_us)
-    if together is None:
-        queue.delayed_until[ready_us] = [message]
+    there = queue.delayed_until.get(ready_us)
+    if there is None:
+        queue.delayed_until[ready_us] = message
         heappush(queue.delayed, ready_us)
+    elif isinstance(there, Message):
+        queue.delayed_until[ready_us] = [there, message]
     else:
-        together.append(message)
+        there.append(message)
 
 
 def _bury(state: State, queue: QueueState, ids: tuple[str, ...], target: QueueState, at_us: int) -> None:
@@ -302,7 +304,8 @@ def promote(queue: QueueState, now_us: int) -> None:
     """Let delayed messages whose moment has come stand in line."""
     delayed = queue.delayed
     while delayed and delayed[0] <= now_us:
-        for message in queue.delayed_until.pop(heappop(delayed)):
+        there = queue.delayed_until.pop(heappop(delayed))
+        for message in (there,) if isinstance(there, Message) else there:
             if message.place == GONE:
                 queue.delayed_gone -= 1
             else:
@@ -360,7 +363,8 @@ def _clear_delayed(queue: QueueState) -> None:
     """The first moment keeps a living message, its last one; so taking from the end is enough, and cheap."""
     heap, until = queue.delayed, queue.delayed_until
     while heap:
-        together = until[heap[0]]
+        there = until[heap[0]]
+        together = [there] if isinstance(there, Message) else there
         while together and together[-1].place == GONE:
             together.pop()
             queue.delayed_gone -= 1
@@ -368,12 +372,10 @@ def _clear_delayed(queue: QueueState) -> None:
             break
         del until[heappop(heap)]
     if queue.delayed_gone > _CLUTTER + 2 * len(queue.messages):
-        for moment_us in heap:
-            until[moment_us] = [message for message in until[moment_us] if message.place != GONE]
-        heap[:] = [moment_us for moment_us in heap if until[moment_us]]
-        heapify(heap)
-        queue.delayed_until = {moment_us: until[moment_us] for moment_us in heap}
-        queue.delayed_gone = 0
+        queue.delayed, queue.delayed_until, queue.delayed_gone = [], {}, 0
+        living = [message for message in queue.messages.values() if message.place == DELAYED]
+        for message in sorted(living, key=lambda message: message.entry):
+            stand(queue, message, message.ready_us - 1)
 
 
 def _clear_leases(queue: QueueState) -> None:

@@ -267,7 +267,7 @@ def imported(path):
 
 @pytest.mark.parametrize("path", modules_of("core"), ids=lambda path: path.stem)
 def test_the_core_imports_no_clock_chance_file_socket_or_thread(path):
-    pure = {"__future__", "base64", "bisect", "collections", "collections.abc", "enum", "heapq", "itertools", "json", "re", "typing"}
+    pure = {"__future__", "base64", "bisect", "collections", "collections.abc", "enum", "heapq", "itertools", "json", "msgspec", "re", "typing"}
     for module in imported(path):
         assert module in pure or module.startswith("emulator.core") or module in {"cfq_lint", "cfq_lint.limits", "cfq_lint.record"}
 

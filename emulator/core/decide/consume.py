@@ -47,7 +47,8 @@ def delayed_until(queue: QueueState, until_us: int) -> Iterator[Message]:
     edge = [(heap[0], 0)] if heap else []
     while edge and edge[0][0] <= until_us:
         moment_us, index = heappop(edge)
-        for message in queue.delayed_until[moment_us]:
+        there = queue.delayed_until[moment_us]
+        for message in (there,) if isinstance(there, Message) else there:
             if message.place != GONE:
                 yield message
         for child in (2 * index + 1, 2 * index + 2):
