@@ -144,6 +144,18 @@ class Response(Body):
         return f"Response(status={self.status})"
 
 
+def request_of(given: Any, init: Any, options: dict[str, Any]) -> Request:
+    """The Request that a test means: a Request, a URL or path, or another library's (url, method, headers, content)."""
+    if isinstance(given, Request) and not (init or options):
+        return given
+    if isinstance(given, Request) or not hasattr(given, "url"):
+        local = isinstance(given, str) and given.startswith("/")
+        return Request(f"http://localhost{given}" if local else given, init, **options)
+    content = getattr(given, "content", None) or getattr(given, "body", None) or None
+    like = {"method": getattr(given, "method", None), "headers": getattr(given, "headers", None), "body": content}
+    return Request(str(given.url), init, **{**like, **options})
+
+
 def _init(options: dict[str, Any]) -> tuple[Any, str, Any]:
     """Status, status text and headers of JavaScript's options object."""
     return options.get("status"), options.get("statusText") or options.get("status_text") or "", options.get("headers")

@@ -12,7 +12,7 @@ from emulator.python_workers.batch import WorkerBatch
 from emulator.python_workers.console import Console, Line
 from emulator.python_workers.entry import ARGUMENTS, HANDLERS, Entry, call_with, places
 from emulator.python_workers.errors import FetchRefused
-from emulator.python_workers.http_values import Request, Response
+from emulator.python_workers.http_values import Request, Response, request_of
 from emulator.python_workers.importing import Importer
 from emulator.python_workers.stand_ins import stand_ins
 from emulator.python_workers.stores import stores_of
@@ -75,12 +75,11 @@ class Worker:
         return _within(ctx, result) if inspect.isawaitable(result) else None
 
     async def fetch(self, request: Any, init: Any = None, /, **options: Any) -> Response:
-        """Let the Worker answer a Request, or a URL with a Request's options. Virtual time passes as the handler asks.
+        """Let the Worker answer a Request, or a URL (or path) with a Request's options. Virtual time passes as it asks.
 
         Raises what the handler raises, RuntimeError where there is none, TypeError for an answer that is no Response.
         """
-        given = request if isinstance(request, Request) and not (init or options) else Request(request, init, **options)
-        answer = await self._run("fetch", (given,))
+        answer = await self._run("fetch", (request_of(request, init, options),))
         if not isinstance(answer, Response):
             message = f"a fetch handler gives a Response, not {type(answer).__name__}"
             raise TypeError(message)

@@ -38,6 +38,21 @@ def test_fetch_takes_a_url_with_options_or_a_request(write, run):
     assert answer.headers["Content-Type"] == "application/json"
     assert run(answer.json()) == {"method": "POST", "ua": None, "text": "c"}
     assert run(run(worker.fetch("https://example.com/", {"method": "PATCH"})).json())["method"] == "PATCH"
+    import httpx
+
+    foreign = httpx.Request("POST", "https://example.com/", headers={"user-agent": "h"}, content="d")
+    assert run(run(worker.fetch(foreign)).json()) == {"method": "POST", "ua": "h", "text": "d"}
+    assert run(run(worker.fetch(Request("https://example.com/"), method="PUT")).json())["method"] == "PUT"
+
+
+def test_fetch_takes_a_path(write, run):
+    worker = write("""
+        from workers import Response, WorkerEntrypoint
+        class Default(WorkerEntrypoint):
+            def fetch(self, request):
+                return Response(request.url)
+    """)
+    assert run(run(worker.fetch("/a?b=1")).text()) == "http://localhost/a?b=1"
 
 
 def test_fetch_runs_on_virtual_time_and_what_is_due_happens(emu, write, run):
