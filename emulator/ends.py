@@ -90,7 +90,7 @@ class _Life:
         word = what.split(" ", 1)[0].rstrip(":")
         if word in {"delivered", "leased"}:
             self.deliveries += 1
-            self.delivered = f"{self.deliveries} times, last from {entry.queue} at {_text(at_us)}"
+            self.delivered = f"deliveries: {self.deliveries}, the last from {entry.queue} at {_text(at_us)}"
         elif word in {"retried", "lease"} or what.startswith("acked,"):
             self.retried = True
         elif word == "acked":

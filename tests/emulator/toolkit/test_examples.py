@@ -58,7 +58,7 @@ def post(worker, path, body=None, user="ann"):
     return status, json.loads(text)
 
 
-# --- tasks (source 000)
+# --- tasks
 
 
 def tasks(emu, upstream, config="wrangler.jsonc"):
@@ -141,7 +141,7 @@ def test_broken_tasks_take_a_count_for_a_status():
         assert len(emu.deliveries) == 2, "what can never work was tried again"
 
 
-# --- asynq (source 001)
+# --- asynq
 
 
 class Shop:
@@ -238,7 +238,7 @@ def test_broken_asynq_tries_to_the_end_what_can_never_work():
         assert len(emu.errors) > 0, "and then retry() refuses a delay of more than a day"
 
 
-# --- mail (source 002)
+# --- mail
 
 
 class Mailer:
@@ -294,7 +294,7 @@ def test_broken_mail_is_called_sent_acknowledged_and_lost():
         assert mailer.sent == []
 
 
-# --- payments (source 002)
+# --- payments
 
 
 def charges(worker):
