@@ -322,3 +322,32 @@ def test_call_finds_handlers_functions_and_methods_or_says_so(write, run):
         worker.call("nothing")
     with pytest.raises(RuntimeError, match="nothing is being handled"):
         worker.module.start()
+
+
+@pytest.mark.parametrize(
+    ("flags", "outcome"), [((), "function"), (("python_no_global_handlers",), None), (("disable_python_no_global_handlers",), "function")]
+)
+def test_a_file_follows_the_emulator_s_flags(tmp_path, flags, outcome):
+    (tmp_path / "worker.py").write_text("SEEN = []\ndef on_queue(batch):\n    SEEN.append('function')\n")
+    with Emulator(flags=flags) as emu:
+        emu.create_queue("jobs")
+        worker = emu.worker(tmp_path / "worker.py")
+        emu.consume("jobs", worker, max_batch_timeout=0, max_retries=0)
+        emu.queue("jobs").send(1)
+        emu.run_until_idle()
+        seen = worker.module.SEEN
+        assert seen == ([outcome] if outcome else [])
+        assert len(emu.errors) == (outcome is None)
+
+
+def test_a_worker_crashes_and_slows_down_with_chaos():
+    from emulator import Faults
+
+    with Emulator(faults=Faults(crashes=0.4, duplicates=0.2, slow=0.3)) as emu:
+        worker = emu.worker(WORKERS / "once_kv")
+        for n in range(30):
+            emu.env.JOBS.send({"key": n})
+        emu.run_until_idle()
+        assert sorted(worker.module.EFFECTS) == list(range(30))
+        assert any("chaos" in str(error) for error in emu.errors)
+        assert len(emu.deliveries) > 3
