@@ -64,9 +64,9 @@ def settle(
     acknowledged. Without it, the message is exhausted: retried without delay until the queue itself dead-letters it,
     unprocessed if there is a `tally` to remember it by (else each of those attempts works, fails and calls the hooks again).
     `tally` is a KV-like store that counts what `is_failure` denies and remembers what was given up; the former needs it
-    (ValueError). `table` is a TaskTable that follows each task by the key in its body. Each of the three may be a name in env,
-    or a function of env. A sync `process` cannot be cut off: its timeout is not kept. An error of a hook or a store retries
-    its message, and is raised when the whole batch is settled.
+    (ValueError). `table` is a TaskTable that follows each task by the `taskId` (`task_id`, `key`, `id`) of its body. Each of
+    the three may be a name in env, or a function of env. A sync `process` cannot be cut off: its timeout is not kept. An error
+    of a hook or a store retries its message, and is raised when the whole batch is settled.
     """
     known = Policies(policies) if isinstance(policies, RetryPolicy) else policies or Policies()
     if tally is None and any(not one.counts_everything for one in (known.default, *known.by_type.values())):

@@ -38,15 +38,15 @@ class Task:
         return self.payload
 
     def key(self, *names: str) -> str:
-        """The producer's key: the first of these fields of the body ("key", "id", "taskId", "task_id" if none are named).
+        """The producer's key: the first of these fields of the body ("key", "taskId", "task_id", "id" if none are named).
 
         Raises MissingKey where the body has none: it is made when the message is sent, and travels with it.
         """
-        for name in names or ("key", "id", "taskId", "task_id"):
+        for name in names or ("key", "taskId", "task_id", "id"):
             value = field_of(self.payload, name)
             if value is not None and value != "":
                 return str(value)
-        raise MissingKey(f"message {self.id} carries no key ({', '.join(names) or 'key, id, taskId'}): make it where you send")
+        raise MissingKey(f"message {self.id} carries no key ({', '.join(names) or 'key, taskId, id'}): make it where you send")
 
 
 def field_of(body: Any, name: str) -> Any:

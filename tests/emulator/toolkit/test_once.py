@@ -343,6 +343,7 @@ def test_there_are_three_levels():
 
 def test_a_key_comes_from_the_producer_or_not_at_all():
     assert Task("m", "jobs", None, {"key": "k-1"}).key() == "k-1"
+    assert Task("m", "jobs", None, {"id": 1, "taskId": "t-1"}).key() == "t-1"
     assert Task("m", "jobs", None, {"orderId": 7}).key("orderId") == "7"
     for body in ({}, {"key": ""}, "text", None, [1]):
         with pytest.raises(MissingKey, match="make it where you send"):
