@@ -132,8 +132,7 @@ def _end(life: _Life, consumed: Collection[str]) -> End:
     owner = owner_of(state, last.queue, consumed, moved=len(life.path) > 1)
     evidence = (life.sent, life.delivered, life.acked, life.failed)
     layers = tuple(
-        Layer(name, bool(seen), seen, proves, open)
-        for seen, (name, proves, open) in zip(evidence, LAYERS, strict=True)
+        Layer(name, bool(seen), seen, proves, open) for seen, (name, proves, open) in zip(evidence, LAYERS, strict=True)
     )
     return End(last.id, state, last.queue, moment(last.at_us), owner, life.deliveries, tuple(life.path), layers)
 

@@ -85,9 +85,7 @@ class Consumer:
             way = "the binding buries it then" if self.dead_letter_binding else "the rest is spent on exhausting it"
             found.append(f"{name}: gives up after {policy.max_retries} of the queue's {self.max_retries} retries: {way}")
         if not policy.counts_everything:
-            found.append(
-                f"{name}: a retry that does not count for the policy still counts for the queue ({self.max_retries})"
-            )
+            found.append(f"{name}: a retry that does not count for the policy still counts for the queue ({self.max_retries})")
         beyond = [n for n in range(policy.max_retries) if policy.backoff.raw_bounds(n)[1] > LONGEST_SECONDS]
         if beyond:
             found.append(

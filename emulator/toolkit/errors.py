@@ -97,9 +97,7 @@ RATE_LIMIT_TEXT = re.compile(r"rate[ _-]?limit|too many requests", re.IGNORECASE
 SERVER_TEXT = re.compile(
     r"temporarily unavailable|service unavailable|internal server error|bad gateway|gateway time", re.IGNORECASE
 )
-CLIENT_TEXT = re.compile(
-    r"invalid format|unsupported|permission denied|bad request|unauthori[sz]ed|forbidden", re.IGNORECASE
-)
+CLIENT_TEXT = re.compile(r"invalid format|unsupported|permission denied|bad request|unauthori[sz]ed|forbidden", re.IGNORECASE)
 STATUS_TEXT = re.compile(
     r"(?:^\s*[\[(]?|\b(?:api|upstream|server|received|https?(?:/\d(?:\.\d)?)?|status(?:[ _]?code)?|code|error|returned"
     r"|responded(?: with)?|response|replied(?: with)?|answered(?: with)?"

@@ -199,7 +199,12 @@ class MemoryKV:
         return value if until is None or self.clock() < until else None
 
     async def put(
-        self, key: str, value: str, options: Mapping[str, Any] | None = None, *, expirationTtl: float | None = None  # noqa: N803 - KV's name
+        self,
+        key: str,
+        value: str,
+        options: Mapping[str, Any] | None = None,
+        *,
+        expirationTtl: float | None = None,  # noqa: N803 - KV's name
     ) -> None:
         """Keep a value, for so many seconds if told."""
         ttl = (options or {}).get("expirationTtl", expirationTtl)

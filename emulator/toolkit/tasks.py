@@ -67,9 +67,7 @@ class RateAlarm:
     `usual` is the rate to begin with; without it the first one is taken.
     """
 
-    def __init__(
-        self, *, factor: float = 3.0, least: float = 0.2, enough: int = 10, usual: float | None = None
-    ) -> None:
+    def __init__(self, *, factor: float = 3.0, least: float = 0.2, enough: int = 10, usual: float | None = None) -> None:
         self.factor, self.least, self.enough = factor, least, enough
         self.usual = usual
 
