@@ -38,11 +38,13 @@ def run(argv: list[str]) -> int:
     """Run the application on arguments; the exit code."""
     if argv and not argv[0].startswith("-") and (os.path.exists(argv[0]) or re.search(FILE_PATTERN, argv[0])):
         return fail(f"no command {argv[0]!r}; did you mean `cfq-lint check {' '.join(argv)}`?")
+    code: object = 0
     try:
-        result = app(args=argv, prog_name="cfq-lint", standalone_mode=True)
+        code = app(args=argv, prog_name="cfq-lint", standalone_mode=True) or 0
     except SystemExit as stop:
-        return stop.code if isinstance(stop.code, int) else 2
-    return result if isinstance(result, int) else 0
+        code = stop.code or 0
+    sys.stdout.flush()  # what is left over would fail where nobody catches it any more
+    return code if isinstance(code, int) else 2
 
 
 def _version(value: bool) -> None:

@@ -17,7 +17,7 @@ import weakref
 from functools import partial
 from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from emulator.python_workers.errors import NotEmulated
 
@@ -136,7 +136,7 @@ class Importer:
         """Hold a module here; `sys.modules` only points to it, so that both go when nobody has the Worker any more."""
         name = module.__name__
         self._modules[name] = module
-        sys.modules[name] = weakref.proxy(module, partial(_forget, sys.modules, name))
+        sys.modules[name] = cast("ModuleType", _Pointer(weakref.ref(module, partial(_forget, sys.modules, name))))
 
     def _with_children(self, module: ModuleType, fromlist: Any) -> ModuleType:
         if hasattr(module, "__path__"):
@@ -148,6 +148,30 @@ class Importer:
                         if error.name != f"{module.__name__}.{name}".removeprefix(self.prefix + "."):
                             raise
         return module
+
+
+class _Pointer:
+    """What `sys.modules` holds of a Worker's module: it keeps nothing alive, and of a module that is gone it has no attribute.
+
+    No weak proxy: whoever walks over `sys.modules`, as debuggers and property testers do, expects what can be hashed, and an
+    AttributeError at worst.
+    """
+
+    __slots__ = ("_module",)
+
+    def __init__(self, module: weakref.ref[ModuleType]) -> None:
+        self._module = module
+
+    def __getattr__(self, name: str) -> Any:
+        module = self._module()
+        if module is None:
+            raise AttributeError(name)
+        return getattr(module, name)
+
+    @property
+    def __dict__(self) -> dict[str, Any]:  # type: ignore[override]
+        module = self._module()
+        return {} if module is None else vars(module)
 
 
 def _importlib_for(importer: Importer) -> ModuleType:
