@@ -149,6 +149,7 @@ def _show(report: Report, values: dict[str, Any], threshold: Severity) -> None:
     for problem in report.problems:
         print(f"cfq-lint: {problem}", file=sys.stderr)
     if values["diff"] and not values["output"]:
+        sys.stdout.flush()  # what is left over would fail where nobody catches it any more
         return
     text = _rendered(report, values, threshold)
     if values["output"]:
