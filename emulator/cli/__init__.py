@@ -6,7 +6,7 @@ import sys
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run the command line; the exit code: 0 done, 1 the server refused, 2 wrong usage, unreadable input or an internal error."""
+    """Run the command line; the exit code: 0 done, 1 the server refused, 2 wrong usage or unreadable input."""
     try:
         from emulator.cli.app import run
     except ModuleNotFoundError as error:

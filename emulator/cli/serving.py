@@ -7,7 +7,6 @@ import importlib
 import os
 import sys
 from contextlib import suppress
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -26,6 +25,7 @@ from emulator.journal.sqlite import SQLiteJournal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from datetime import datetime
     from socket import socket
 
 MEMORY = ":memory:"
@@ -36,11 +36,15 @@ def serve(
     config: Annotated[str | None, typer.Option(metavar="F", help="A wrangler file: its queues and consumers.")] = None,
     env: Annotated[str | None, typer.Option(metavar="E", help="An environment of that file.")] = None,
     plan: Annotated[str, typer.Option(metavar="P", help="free or paid.")] = "paid",
-    host: Annotated[str, typer.Option(metavar="H", help="Where to listen; beyond this computer only with a token.")] = "127.0.0.1",
+    host: Annotated[
+        str, typer.Option(metavar="H", help="Where to listen; beyond this computer only with a token.")
+    ] = "127.0.0.1",
     port: Annotated[int, typer.Option(metavar="N", min=0, max=65_535, help="0 takes one that is free.")] = PORT,
     db: Annotated[
-        str | None, typer.Option(metavar="F", help=f"Where to keep everything (SQLite); {MEMORY} keeps nothing. "
-                                 "[default: .cfq-emulator/PORT.db]"),
+        str | None,
+        typer.Option(
+            metavar="F", help=f"Where to keep everything (SQLite); {MEMORY} keeps nothing. [default: .cfq-emulator/PORT.db]"
+        ),
     ] = None,
     sync: Annotated[str, typer.Option(metavar="S", help="normal survives the process, full also the machine.")] = "normal",
     token: Annotated[
@@ -55,7 +59,8 @@ def serve(
     push: Annotated[list[str] | None, typer.Option(metavar="Q=URL", help="Post that queue's batches to a URL.")] = None,
     push_timeout: Annotated[float, typer.Option(metavar="S", min=0.01, help="An endpoint's seconds to answer.")] = PUSH_SECONDS,
     consumer: Annotated[
-        list[str] | None, typer.Option(metavar="Q=M:H", help="Give that queue's batches to a Python handler, module:name."),
+        list[str] | None,
+        typer.Option(metavar="Q=M:H", help="Give that queue's batches to a Python handler, module:name."),
     ] = None,
     grace: Annotated[float, typer.Option(metavar="S", min=0, help="Seconds for what runs to end, after SIGTERM.")] = 10.0,
 ) -> None:
@@ -90,7 +95,7 @@ def _serve(*, host: str, port: int, db: str | None, token: list[str] | None, **g
 
 
 def _path(db: str | None, port: int) -> str | None:
-    """The database: beside the project, one for each port, unless told otherwise. A port that changes has nothing to go on from."""
+    """The database: in the working folder, one for each port, unless told otherwise. A chance port has nothing to go on from."""
     if db == MEMORY or (db is None and port == 0):
         return None
     if db is None:
