@@ -24,6 +24,7 @@ from emulator.core.refusals import JSONRequestBodyInvalid, JSONRequestBodyMalfor
 from emulator.http import health
 from emulator.http.access import READ, WRITE
 from emulator.http.dead_letters import send_back
+from emulator.http.logs import EventLog
 from emulator.http.refusals import CrossOrigin, NoRoute
 from emulator.http.views import Views
 from emulator.http.watch import Watch
@@ -186,7 +187,9 @@ class Dashboard:
 
 def routes(service: Service, watch: Watch | None = None) -> list[Route]:
     """Health, metrics and the dashboard, to be put into an application."""
-    watch = Watch(service.broker) if watch is None else watch
+    if watch is None:
+        watch = Watch(service.broker)
+        watch.tell(EventLog(service.directory.public).tell)
     return [*health.routes(service, watch), *Dashboard(service, watch).routes()]
 
 

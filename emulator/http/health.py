@@ -52,7 +52,8 @@ def routes(service: Service, watch: Watch) -> list[Route]:
             return Response(f"{refusal.text}\n", refusal.status, media_type="text/plain")
         service.engine.catch_up()
         many = len(service.state.queues) > _QUEUES_INLINE
-        text = await run_in_threadpool(metrics.exposition, watch) if many else metrics.exposition(watch)
+        public = service.directory.public
+        text = await run_in_threadpool(metrics.exposition, watch, public) if many else metrics.exposition(watch, public)
         return Response(text, headers={"Content-Type": metrics.CONTENT_TYPE, "Cache-Control": "no-store"})
 
     return [Route("/health", healthy, methods=["GET"]), Route("/metrics", numbers, methods=["GET"])]

@@ -13,7 +13,7 @@ from emulator.clock import WallClock, moment, real_seconds
 from emulator.core import events as happened
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 EVENTS = logging.getLogger("cfq_emulator.events")
 REQUESTS = logging.getLogger("cfq_emulator.requests")
 _TEXT_MAX = 500
+_FREQUENT = (happened.Sent, happened.Delivered, happened.Pulled)
 
 
 class JsonLines(logging.Formatter):
@@ -101,24 +102,35 @@ class RequestLog:
 class EventLog:
     """Logs what happens to messages in the words that Miniflare's users know; give `tell` to `Watch.tell`."""
 
-    def __init__(self) -> None:
-        self._started: dict[tuple[str, int], int] = {}
+    def __init__(self, public: Callable[[str], str] = str) -> None:
+        self._public = public
+        self._started: dict[int, int] = {}
 
     def tell(self, event: Event) -> None:
         """Log one event, if anybody listens."""
         if not EVENTS.isEnabledFor(logging.ERROR):
             return
         if isinstance(event, happened.Delivered):
-            self._started[event.queue, event.batch] = event.at_us
+            self._started[event.batch] = event.at_us
+        if isinstance(event, _FREQUENT) and not EVENTS.isEnabledFor(logging.DEBUG):
+            return
+        event = self._renamed(event)
         for level, text, fields in self._lines(event):
             if EVENTS.isEnabledFor(level):
                 EVENTS.log(level, text, extra={"cfq": {"at": _iso(event.at_us), **fields}})
+
+    def _renamed(self, event: Any) -> Any:
+        """An event with the names by which its queues are called now."""
+        names = {
+            field: self._public(core) for field in ("queue", "target") if (core := getattr(event, field, None)) is not None
+        }
+        return event._replace(**names) if names else event
 
     def _lines(self, event: Any) -> Iterator[tuple[int, str, dict[str, Any]]]:
         name = getattr(event, "queue", None)
         if isinstance(event, happened.Settled):
             ids = [*event.acked, *event.retried, *event.dead, *event.dropped, *event.expired, *event.repeated]
-            took_ms = (event.at_us - self._started.pop((event.queue, event.batch), event.at_us)) // 1_000
+            took_ms = (event.at_us - self._started.pop(event.batch, event.at_us)) // 1_000
             fields: dict[str, Any] = {"queue": name, "acked": len(event.acked), "total": len(ids), "ms": took_ms}
             fields["outcome"] = event.outcome
             if event.error:
@@ -130,8 +142,8 @@ class EventLog:
             for id in event.ids:
                 yield logging.WARNING, f'Message "{id}" on queue "{name}" expired', {"queue": name, "id": id}
         elif isinstance(event, happened.Purged):
-            yield logging.WARNING, f'Purged queue "{name}"', {"queue": name, "count": len(event.ids)}
-        elif isinstance(event, happened.Sent | happened.Delivered | happened.Pulled):
+            yield logging.WARNING, f'Purged {len(event.ids)} messages from queue "{name}"', {"queue": name, "count": len(event.ids)}
+        elif isinstance(event, _FREQUENT):
             kind = type(event).__name__.lower()
             yield logging.DEBUG, kind, {"queue": name, "count": len(event.ids), "ids": list(event.ids)}
         elif not isinstance(event, happened.ClockStopped | happened.LeasesExtended):
@@ -140,7 +152,7 @@ class EventLog:
     @staticmethod
     def _fates(event: Any) -> Iterator[tuple[int, str, dict[str, Any]]]:
         name = event.queue
-        for id in event.retried:
+        for id in event.retried if EVENTS.isEnabledFor(logging.DEBUG) else ():
             yield logging.DEBUG, f'Retrying message "{id}" on queue "{name}"...', {"queue": name, "id": id}
         for id in event.dead:
             text = f'Moving message "{id}" on queue "{name}" to dead letter queue "{event.target}"...'

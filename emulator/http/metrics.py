@@ -19,7 +19,7 @@ from emulator.http.watch import dead_letter_sources, oldest_us
 
 if TYPE_CHECKING:
     from collections import Counter
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from prometheus_client.metrics_core import Metric
 
@@ -42,18 +42,18 @@ _COUNTS = {
 _Row = tuple[str, "QueueState"]
 
 
-def exposition(watch: Watch) -> bytes:
-    """Everything in Prometheus' text format."""
+def exposition(watch: Watch, public: Callable[[str], str] = str) -> bytes:
+    """Everything in Prometheus' text format; `public` tells what a queue is called now."""
     registry = CollectorRegistry(auto_describe=False)
-    registry.register(_Watched(watch))
+    registry.register(_Watched(watch, public))
     return generate_latest(registry)
 
 
 class _Watched(Collector):
     """Reads the state when it is scraped; nothing is kept in between."""
 
-    def __init__(self, watch: Watch) -> None:
-        self._watch = watch
+    def __init__(self, watch: Watch, public: Callable[[str], str]) -> None:
+        self._watch, self._public = watch, public
 
     def describe(self) -> Iterable[Metric]:
         """Nothing is known before the state has been read."""
@@ -63,12 +63,15 @@ class _Watched(Collector):
         """Every family once."""
         watch = self._watch
         watch.catch_up()
-        queues = sorted(watch.broker.state.queues.items())
-        tallies = [(name, watch.tallies.get(name) or Tally()) for name, _queue in queues]
+        public = self._public
+        cores = list(watch.broker.state.queues.items())
+        queues = sorted(((public(name), queue) for name, queue in cores), key=lambda row: row[0])
+        tallies = sorted(((public(name), watch.tallies.get(name) or Tally()) for name, _queue in cores), key=lambda row: row[0])
+        dead = {public(name) for name in dead_letter_sources(cores)}
         yield GaugeMetricFamily("cfq_queues", "Queues in the account", value=len(queues))
         yield GaugeMetricFamily("cfq_clock_seconds", "The emulator's own time, in seconds since 1970", value=self._now_seconds)
         yield CounterMetricFamily("cfq_journal_events", "Events in the journal", value=watch.broker.sequence)
-        yield from self._gauges(queues)
+        yield from self._gauges(queues, dead)
         yield from _counts(queues)
         yield from _tallied(tallies)
 
@@ -76,8 +79,8 @@ class _Watched(Collector):
     def _now_seconds(self) -> float:
         return self._watch.broker.clock.now_us() / SECOND_US
 
-    def _gauges(self, queues: list[_Row]) -> Iterator[Metric]:
-        sources, now = dead_letter_sources(queues), self._now_seconds
+    def _gauges(self, queues: list[_Row], dead_letter_queues: set[str]) -> Iterator[Metric]:
+        now = self._now_seconds
         depth = _gauge("queue_backlog_messages", "Messages not acknowledged: waiting, delayed, leased or out for delivery")
         size = _gauge("queue_backlog_bytes", "Bytes of the bodies of these messages")
         age = _gauge("queue_oldest_message_age_seconds", "Age of the oldest of these messages; 0 for an empty queue")
@@ -93,7 +96,7 @@ class _Watched(Collector):
             flying.add_metric([name], queue.flying_count)
             slots.add_metric([name], queue.slots)
             paused.add_metric([name], int(queue.config.delivery_paused))
-            if name in sources:
+            if name in dead_letter_queues:
                 dead.add_metric([name], len(queue.messages))
         yield from (depth, size, age, flying, slots, paused, dead)
 

@@ -88,7 +88,7 @@ class Views:
     def _spark(self, core: str, start_us: int) -> list[list[int]]:
         series = self._watch.series.get(core)
         points = [] if series is None else _thinned(series.since(start_us), _SPARK_POINTS)
-        return [[point.at_us // 1_000, point.depth_max] for point in points]
+        return [[point.at_us // 1_000, point.depth, point.depth_max] for point in points]
 
     def queue(self, core: str, seconds: float) -> dict[str, Any]:
         """One queue with its settings, retries by attempt, operations, and its course over the last seconds."""

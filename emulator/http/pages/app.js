@@ -136,10 +136,11 @@ $("login-form").addEventListener("submit", (event) => {
 });
 
 /** A question before what cannot be undone. Gives null for no, else the choice made, or "" where there was none. */
-function confirm(title, text, yes, choices = []) {
+function confirm(title, text, yes, kind, choices = []) {
   $("confirm-title").textContent = title;
   $("confirm-text").textContent = text;
   $("confirm-yes").textContent = yes;
+  $("confirm-yes").className = kind;
   $("confirm-choice").hidden = choices.length === 0;
   $("confirm-target").replaceChildren(...choices.map(([value, name]) => h("option", { value }, name)));
   const dialog = $("confirm");
@@ -169,14 +170,14 @@ const doing = {
     return `${name} delivers again.`;
   },
   async purge({ core, name, depth }) {
-    const answer = await confirm(`Purge ${name}?`, `${plural(Number(depth), "message")} will be deleted for good.`, "Purge");
+    const answer = await confirm(`Purge ${name}?`, `${plural(Number(depth), "message")} will be deleted for good.`, "Purge", "danger");
     if (answer === null) return null;
     const { purged } = await act(core, "purge");
     return `${plural(purged, "message")} purged from ${name}.`;
   },
   async redrive({ core, name }) {
     const targets = (data.sources ?? []).map((source) => [source, source]);
-    const answer = await confirm(`Redrive ${name}?`, "Dead letters go back to the queue they came from, with their bodies, and their attempts start anew.", "Redrive", [["", "where each came from"], ...targets]);
+    const answer = await confirm(`Redrive ${name}?`, "Dead letters go back to the queue they came from, with their bodies, and their attempts start anew.", "Redrive", "primary", [["", "where each came from"], ...targets]);
     if (answer === null) return null;
     const done = await act(core, "redrive", answer === "" ? {} : { target: answer });
     const rest = done.left ? ` ${plural(done.left, "stays", "stay")}: ${done.refused}.` : "";

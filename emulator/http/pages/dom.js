@@ -65,7 +65,8 @@ export function bytes(size) {
 
 /** A span of milliseconds in its two largest units. */
 export function span(ms) {
-  if (ms < 1000) return `${Math.max(0, Math.round(ms))} ms`;
+  if (ms <= 0) return "0 s";
+  if (ms < 1000) return `${Math.round(ms)} ms`;
   if (ms < 10_000) return `${few(ms / 1000)} s`;
   let seconds = Math.round(ms / 1000);
   const parts = [];

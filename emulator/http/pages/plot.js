@@ -133,13 +133,13 @@ export const across = (svg, clientX) => {
   return { share: Math.min(1, Math.max(0, share)), left: EDGE.left, span: box.width - EDGE.left - EDGE.right };
 };
 
-/** A small line without axes, for a row of a table. Points are [at, depth]. */
+/** A small line without axes, for a row of a table. Points are [at, depth, highest depth]. */
 export function spark(points, now, seconds) {
   const width = 112;
   const height = 28;
   const [start, end] = domain(points, now, seconds);
-  const top = Math.max(1, ...points.map(([, depth]) => depth));
-  const line = corners(points.map(([at, depth]) => [at, depth, depth, 0]), "depth", start, end);
+  const top = Math.max(1, ...points.map(([, , highest]) => highest));
+  const line = corners(points.map((point) => [...point, 0]), "depth", start, end);
   const x = (at) => ((at - start) / (end - start)) * width;
   const y = (value) => 2 + (1 - value / top) * (height - 4);
   if (!line.length || line[0][0] === end) return h("span", { class: "tag" }, "no history yet");

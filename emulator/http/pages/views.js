@@ -212,7 +212,7 @@ function consumer(data) {
   const target = set.dead_letter_queue ? h("a", { href: link.queue(data.target) }, set.dead_letter_queue) : "none: dropped";
   const shared = [["Retries at most", count(set.max_retries)], ["Retry delay", span(set.retry_delay * 1000)], ["Dead-letter queue", target]];
   if (set.type === "http_pull") return [["Consumer", "pulls over HTTP"], ["Visibility timeout", span(set.visibility_timeout_ms)], ...shared];
-  const batch = [["Batch", `${set.max_batch_size} or ${span(set.max_batch_timeout * 1000)}`], ["Concurrency", set.max_concurrency ?? "automatic"]];
+  const batch = [["Batch", `${plural(set.max_batch_size, "message")} or ${span(set.max_batch_timeout * 1000)}`], ["Concurrency", set.max_concurrency ?? "automatic"]];
   return [["Consumer", "is pushed to"], ...batch, ...shared];
 }
 
@@ -228,8 +228,8 @@ function retries(data) {
     "section",
     { class: "card" },
     h("h2", {}, "Retries by attempt"),
-    rows.length ? h("dl", { class: "bars" }, bars) : h("p", { class: "note" }, "None since the server was started."),
-    h("p", { class: "note" }, `${plural(total, "billable operation")} since then`, total ? `: ${Object.entries(data.operations).filter(([, number]) => number).map(([kind, number]) => `${count(number)} ${kind}`).join(", ")}.` : "."),
+    rows.length ? h("dl", { class: "bars" }, bars) : h("p", { class: "note" }, "None since counting began."),
+    h("p", { class: "note" }, `${plural(total, "billable operation")} since counting began`, total ? `: ${Object.entries(data.operations).filter(([, number]) => number).map(([kind, number]) => `${count(number)} ${kind}`).join(", ")}.` : "."),
   );
 }
 
@@ -287,7 +287,7 @@ export function message(data) {
     h(
       "dl",
       { class: "tiles", "data-key": "tiles" },
-      tile("Sent", span(data.now - first) === "0 ms" ? "now" : `${span(data.now - first)} ago`),
+      tile("Sent", data.now === first ? "now" : `${span(data.now - first)} ago`),
       tile("Is in", held.length ? held : "no queue"),
       tile("Attempts", count(Math.max(...data.lines.map((each) => each.attempt)))),
       tile("Body", `${data.type}, ${bytes(data.bytes)}`),
@@ -301,7 +301,7 @@ export function message(data) {
         h("h2", { id: "line-title" }, "Timeline"),
         h("ol", { class: "line" }, data.lines.map((each) => step(each, first))),
       ),
-      h("section", { class: "card", "aria-labelledby": "body-title" }, h("h2", { id: "body-title" }, "Body"), h("pre", { tabindex: 0, role: "region", "aria-labelledby": "body-title", dir: "auto" }, data.body)),
+      h("section", { class: "card", "aria-labelledby": "body-title" }, h("h2", { id: "body-title" }, "Body"), h("pre", { tabindex: 0, role: "group", "aria-labelledby": "body-title", dir: "auto" }, data.body)),
     ),
   ];
 }
