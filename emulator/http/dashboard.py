@@ -20,6 +20,7 @@ from starlette.routing import Route
 
 from emulator.clock import SECOND_US
 from emulator.core import commands
+from emulator.core.decide.manage import find
 from emulator.core.refusals import JSONRequestBodyInvalid, JSONRequestBodyMalformed, Refused
 from emulator.http import health
 from emulator.http.access import READ, WRITE
@@ -63,6 +64,7 @@ HEADERS = {
 _BODY_BYTES_MAX = 10_000
 _EVENTS_INLINE = 50_000
 """A journal with more events is read in a thread."""
+_HITS_MAX = 1_000_000
 _SECONDS_MAX = 3_660 * 24 * 3_600
 """A clock is moved ten years at most at once, and no plot goes back further."""
 
@@ -86,6 +88,7 @@ class Dashboard:
             Route("/dashboard/data/messages/{id}", self._answer(self._timeline, READ), methods=["GET"]),
             Route("/dashboard/data/queues/{core}/{action}", self._answer(self._act, WRITE), methods=["POST"]),
             Route("/dashboard/data/time", self._answer(self._move, WRITE), methods=["POST"]),
+            Route("/metrics/dedupe-hits", self._answer(self._report_hits, WRITE), methods=["POST"]),
         ]
 
     def _page(self, name: str) -> Callable[[Request], Awaitable[Response]]:
@@ -183,6 +186,16 @@ class Dashboard:
         except (RuntimeError, ValueError) as error:
             raise JSONRequestBodyInvalid(str(error)) from error
         return {"now": self._service.now_us // 1_000}
+
+    def _report_hits(self, _request: Request, given: dict[str, Any]) -> Any:
+        """A consumer tells how many deliveries it recognized as dealt with: `{"queue": …, "count": 1}`."""
+        name, count = given.get("queue"), given.get("count", 1)
+        if not isinstance(name, str) or type(count) is not int or not 0 < count <= _HITS_MAX:
+            raise JSONRequestBodyInvalid(f"queue is a name, count a whole number within 1..{_HITS_MAX}")
+        core = self._service.directory.core(name)
+        find(self._service.state, core)
+        self._watch.dedupe_hit(core, count)
+        return {}
 
 
 def routes(service: Service, watch: Watch | None = None) -> list[Route]:

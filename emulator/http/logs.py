@@ -142,7 +142,8 @@ class EventLog:
             for id in event.ids:
                 yield logging.WARNING, f'Message "{id}" on queue "{name}" expired', {"queue": name, "id": id}
         elif isinstance(event, happened.Purged):
-            yield logging.WARNING, f'Purged {len(event.ids)} messages from queue "{name}"', {"queue": name, "count": len(event.ids)}
+            count = len(event.ids)
+            yield logging.WARNING, f'Purged {count} messages from queue "{name}"', {"queue": name, "count": count}
         elif isinstance(event, _FREQUENT):
             kind = type(event).__name__.lower()
             yield logging.DEBUG, kind, {"queue": name, "count": len(event.ids), "ids": list(event.ids)}

@@ -273,3 +273,13 @@ def test_refusals_are_not_counted(emu, jobs):
     with pytest.raises(Refused):
         jobs.send("x" * 128_001, content_type="text")
     assert "jobs" not in {name for name, tally in watch.tallies.items() if tally.operations}
+
+
+def test_a_consumer_reports_its_dedupe_hits_over_http(jobs, web):
+    assert jobs.name == "jobs"
+    for given in ({"queue": "jobs"}, {"queue": "jobs", "count": 4}):
+        assert web.post("/metrics/dedupe-hits", json=given).status_code == 200
+    assert numbers(web)["cfq_dedupe_hits_total", "jobs"] == 5
+    for wrong, status in (({}, 400), ({"queue": 1}, 400), ({"queue": "jobs", "count": 0}, 400), ({"queue": "jobs", "count": True}, 400), ({"queue": "nothing"}, 404)):
+        assert web.post("/metrics/dedupe-hits", json=wrong).status_code == status
+    assert numbers(web)["cfq_dedupe_hits_total", "jobs"] == 5
