@@ -95,7 +95,7 @@ def _serve(*, host: str, port: int, db: str | None, token: list[str] | None, **g
 
 
 def _path(db: str | None, port: int) -> str | None:
-    """The database: in the working folder, one for each port, unless told otherwise. A chance port has nothing to go on from."""
+    """The database: in the working folder, one for each port, unless told otherwise. A chance port keeps nothing."""
     if db == MEMORY or (db is None and port == 0):
         return None
     if db is None:

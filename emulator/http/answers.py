@@ -1,4 +1,4 @@
-"""The envelope of every answer: `{success, errors, messages, result}`, and for lists `result_info`. Status and `success` agree."""
+"""The envelope of every answer: `{success, errors, messages, result}`, for lists `result_info`. Status and success agree."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ def _routes(service: Service, operations: Iterable[Operation], *, account: bool)
     return found
 
 
-def _refuse(_request: Request, error: HTTPException) -> Response:
+async def _refuse(_request: Request, error: HTTPException) -> Response:
     refused: Refused = MethodNotAllowed() if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED else NoRoute()
     return Response(answers.failure(refused), refused.status, media_type="application/json", headers=error.headers)
 
@@ -79,6 +79,7 @@ class Border:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let a request pass, or refuse it."""
         if scope["type"] == "http":
             refused = _suspicious(scope)
             if refused is not None:

@@ -25,17 +25,18 @@ def _whole(value: object) -> object:
     return value
 
 
-def _number(low: int, high: int) -> Any:
-    return Annotated[int, BeforeValidator(_whole), WithJsonSchema({"type": "integer", "minimum": low, "maximum": high})]
+def _span(low: int, high: int) -> WithJsonSchema:
+    return WithJsonSchema({"type": "integer", "minimum": low, "maximum": high})
 
 
-Delay = _number(limits.DELAY_SECONDS_MIN, limits.DELAY_SECONDS_MAX)
-Retention = _number(limits.RETENTION_SECONDS_MIN, limits.RETENTION_SECONDS_MAX)
-BatchSize = _number(limits.BATCH_SIZE_MIN, limits.BATCH_SIZE_MAX)
-Retries = _number(limits.RETRIES_MIN, limits.RETRIES_MAX)
-Wait = _number(0, limits.BATCH_TIMEOUT_SECONDS_MAX * 1_000)
-Concurrency = _number(limits.CONCURRENCY_MIN, limits.CONCURRENCY_MAX)
-Visibility = _number(limits.VISIBILITY_TIMEOUT_MS_MIN, limits.VISIBILITY_TIMEOUT_MS_MAX)
+_WHOLE = BeforeValidator(_whole)
+Delay = Annotated[int, _WHOLE, _span(limits.DELAY_SECONDS_MIN, limits.DELAY_SECONDS_MAX)]
+Retention = Annotated[int, _WHOLE, _span(limits.RETENTION_SECONDS_MIN, limits.RETENTION_SECONDS_MAX)]
+BatchSize = Annotated[int, _WHOLE, _span(limits.BATCH_SIZE_MIN, limits.BATCH_SIZE_MAX)]
+Retries = Annotated[int, _WHOLE, _span(limits.RETRIES_MIN, limits.RETRIES_MAX)]
+Wait = Annotated[int, _WHOLE, _span(0, limits.BATCH_TIMEOUT_SECONDS_MAX * 1_000)]
+Concurrency = Annotated[int, _WHOLE, _span(limits.CONCURRENCY_MIN, limits.CONCURRENCY_MAX)]
+Visibility = Annotated[int, _WHOLE, _span(limits.VISIBILITY_TIMEOUT_MS_MIN, limits.VISIBILITY_TIMEOUT_MS_MAX)]
 Name = Annotated[str, WithJsonSchema({"type": "string", "pattern": QUEUE_NAME.pattern})]
 Content = Annotated[str, WithJsonSchema({"type": "string", "enum": ["text", "json"]})]
 Jurisdiction = Annotated[str, WithJsonSchema({"type": "string", "enum": list(limits.JURISDICTIONS)})]
@@ -76,7 +77,7 @@ class PatchQueue(PutQueue):
 
 
 class ConsumerSettings(Body):
-    """What can be set on a consumer; `max_wait_time_ms` and `max_concurrency` on a worker's, `visibility_timeout_ms` on a pull's."""
+    """What can be set on a consumer: wait and concurrency on a Worker's, `visibility_timeout_ms` on an http_pull consumer."""
 
     batch_size: BatchSize | None = None
     max_retries: Retries | None = None

@@ -26,7 +26,7 @@ Row = dict[str, Any]
 
 
 class Directory:
-    """Queues by id and by public name, and subscriptions by id. A queue's row: id, core, public, created_us, modified_us, …"""
+    """Queues by id and by public name, and subscriptions by id. A queue's row is plain JSON."""
 
     def __init__(self, ids: Ids, path: str | None = None) -> None:
         self._ids = ids

@@ -43,6 +43,7 @@ class Endpoint:
         self.service, self.operation = service, operation
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
         headers = dict(scope["headers"])
         try:
             self._check(scope, headers)

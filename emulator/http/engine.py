@@ -125,7 +125,7 @@ class Engine:
             self.kick()
 
     async def advance_to(self, target_us: int) -> None:
-        """Move the clock by order, and wait at each moment for the batches that are out. ValueError for a moment that is over."""
+        """Move the clock by order; at each moment wait for the batches that are out. Raises ValueError for the past."""
         if target_us < self._clock.now_us():
             raise ValueError("time cannot go back")
         if self.speed is not None:

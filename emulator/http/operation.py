@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from emulator.core.refusals import QueueNotFound, QueueUnknown
+from emulator.core.refusals import JSONRequestBodyInvalid, QueueNotFound, QueueUnknown
 from emulator.http.access import WRITE
 from emulator.http.refusals import NoRoute, QueueIDMalformed
 
@@ -51,8 +51,6 @@ def checked_id(id: str) -> str:
 
 def number_of(call: Call, name: str, default: int, low: int, high: int) -> int:
     """A whole number in the query. Refuses what is none, or lies outside."""
-    from emulator.core.refusals import JSONRequestBodyInvalid
-
     given = call.query.get(name)
     if not given:
         return default

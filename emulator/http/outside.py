@@ -20,7 +20,7 @@ from emulator import bodies as stored
 from emulator.batch import MessageBatch
 from emulator.clock import moment
 from emulator.core.commands import Settle
-from emulator.http.bodies import Delay
+from emulator.http.bodies import Delay  # noqa: TC001 - pydantic reads it
 from emulator.metrics import Metrics
 from emulator.workers import Context, handler_call
 

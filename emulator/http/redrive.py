@@ -1,4 +1,7 @@
-"""Redrive: dead letters go to their source again, as new messages. Sent first, deleted second: a crash between doubles, never loses."""
+"""Redrive: dead letters go to their source again, as new messages.
+
+Sent first, deleted second: a crash in between doubles a message, and never loses one.
+"""
 
 from __future__ import annotations
 

@@ -131,7 +131,7 @@ def bind(host: str, port: int) -> socket.socket:
 
 
 async def serve(service: Service, listener: socket.socket, ready: Callable[[], None], *, grace_seconds: float) -> None:
-    """Serve until SIGTERM or SIGINT; then let requests and batches that are out end, for `grace_seconds`, and close everything."""
+    """Serve until SIGTERM or SIGINT; then let requests and batches that are out end within `grace_seconds`, and close."""
     options: dict[str, Any] = {"ws": "none", "lifespan": "off", "log_config": None, "access_log": False, "server_header": False}
     config = uvicorn.Config(
         create_app(service), http=Protocol, h11_max_incomplete_event_size=HEAD_BYTES_MAX, limit_concurrency=CONNECTIONS_MAX,

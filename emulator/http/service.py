@@ -75,7 +75,7 @@ class Service:
         return self.broker.execute(command)
 
     def attach_outside(self) -> None:
-        """Give the consumers outside their queues: a default consumer where a queue has none, and the one that is there else."""
+        """Give the consumers outside their queues; a queue that has none gets a consumer with the defaults."""
         for name in self.engine.outside:
             consumer = self.state.queues[name].consumer
             if consumer is None:

@@ -5,14 +5,16 @@ https://developers.cloudflare.com/queues/event-subscriptions/.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from emulator.core.refusals import JSONRequestBodyInvalid, QueueUnknown
 from emulator.http import bodies
 from emulator.http.access import READ
-from emulator.http.directory import Row
 from emulator.http.operation import Call, Operation, Page, checked_id, missing, page_of
 from emulator.http.service import iso
+
+if TYPE_CHECKING:
+    from emulator.http.directory import Row
 
 SOURCES = (
     "access", "aiSearch", "artifacts", "artifacts.repo", "browserRun", "email.sending", "images", "kv", "r2", "stream",
