@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import json
 import math
+from contextlib import suppress
 from functools import cache
 from importlib.resources import files
 from inspect import isawaitable
+from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -18,7 +20,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 from starlette.routing import Route
 
-from emulator.clock import SECOND_US
+from emulator.clock import SECOND_US, moment
 from emulator.core import commands
 from emulator.core.decide.manage import find
 from emulator.core.refusals import JSONRequestBodyInvalid, JSONRequestBodyMalformed, Refused
@@ -104,6 +106,8 @@ class Dashboard:
             status, value = 200, None
             try:
                 self._service.access.check(request.headers.get("authorization"), scope)
+                if not self._service.access.closed:
+                    _check_host(request)
                 if scope == WRITE:
                     _check_origin(request)
                 given = await _json(request) if scope == WRITE else {}
@@ -181,9 +185,10 @@ class Dashboard:
             if given.get("until_idle") is True:
                 await engine.run_until_idle()
             else:
-                seconds = _seconds(given.get("seconds"), None)
-                await engine.advance_to(self._service.now_us + round(seconds * SECOND_US))
-        except (RuntimeError, ValueError) as error:
+                target_us = self._service.now_us + round(_seconds(given.get("seconds"), None) * SECOND_US)
+                moment(target_us)  # the calendar ends with the year 9999
+                await engine.advance_to(target_us)
+        except (OverflowError, RuntimeError, ValueError) as error:
             raise JSONRequestBodyInvalid(str(error)) from error
         return {"now": self._service.now_us // 1_000}
 
@@ -218,6 +223,16 @@ def _check_origin(request: Request) -> None:
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if foreign or site not in {None, "same-origin", "none"} or kind != "application/json":
         raise CrossOrigin
+
+
+def _check_host(request: Request) -> None:
+    """Refuse what comes by a name of the internet to a server that asks for no token: such a name may be made to lead here."""
+    name = urlsplit(f"//{request.headers.get('host', '')}").hostname or ""
+    with suppress(ValueError):
+        ip_address(name)
+        return
+    if "." in name and not name.endswith(".localhost"):
+        raise CrossOrigin("without a token this page is to be opened as localhost, or by the address of this computer")
 
 
 async def _json(request: Request) -> dict[str, Any]:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 EVENTS = logging.getLogger("cfq_emulator.events")
 REQUESTS = logging.getLogger("cfq_emulator.requests")
 _TEXT_MAX = 500
+_LOGGED = "cfq_emulator.logged"
+"""Marks a request that is logged already, so that two applications in each other log it once."""
 _FREQUENT = (happened.Sent, happened.Delivered, happened.Pulled)
 
 
@@ -77,9 +79,10 @@ class RequestLog:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve, then log."""
         level = logging.DEBUG if scope.get("path") == "/health" else logging.INFO
-        if scope["type"] != "http" or not REQUESTS.isEnabledFor(level):
+        if scope["type"] != "http" or not REQUESTS.isEnabledFor(level) or _LOGGED in scope:
             await self._app(scope, receive, send)
             return
+        scope[_LOGGED] = True
         seen = {"status": 500, "bytes": 0}
 
         async def sent(message: Message) -> None:

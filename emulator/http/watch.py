@@ -30,7 +30,7 @@ DEATHS_MAX = 20_000
 """Of so many dead letters at most it is remembered where they came from and why; the oldest are forgotten first."""
 
 
-PAST_EVENTS_MAX, PAST_MESSAGES_MAX = 20_000, 200_000
+PAST_EVENTS_MAX, PAST_MESSAGES_MAX = 20_000, 50_000
 """What happened before is read again if it is no more than this, so that a start stays fast."""
 
 

@@ -81,7 +81,7 @@ class Visit:
         self.site = site
         self.context = chromium.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme, **context)
         self.page = self.context.new_page()
-        self.page.set_default_timeout(15_000)
+        self.page.set_default_timeout(30_000)
         self.errors, self.asked = [], []
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
         self.page.on("console", self._console)
@@ -106,7 +106,7 @@ class Visit:
 
     def until(self, expression):
         """Wait until a JavaScript expression holds. The page's policy lets nobody evaluate in it, Playwright's own wait included."""
-        until = time.monotonic() + 15
+        until = time.monotonic() + 30
         while not self.page.evaluate(expression):
             assert time.monotonic() < until, expression
             self.page.wait_for_timeout(50)
