@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,11 @@ from emulator.http.operation import Page
 
 if TYPE_CHECKING:
     from emulator.core.refusals import Refused
+
+try:
+    import orjson
+except ImportError:
+    orjson = None  # type: ignore[assignment]
 
 DOCUMENTATION = "https://developers.cloudflare.com/queues/reference/error-codes/"
 _TEXT_MAX = 500
@@ -29,4 +35,7 @@ def failure(refused: Refused) -> bytes:
 
 
 def _bytes(answer: dict[str, Any]) -> bytes:
+    if orjson is not None:
+        with contextlib.suppress(TypeError):  # half of a surrogate pair, a number beyond 64 bits
+            return orjson.dumps(answer)
     return json.dumps(answer, separators=(",", ":")).encode()

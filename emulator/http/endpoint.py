@@ -5,8 +5,10 @@ Between the body's last byte and the answer nothing else happens: there is no `a
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
+import re
 from typing import TYPE_CHECKING, Any, NoReturn
 from urllib.parse import parse_qs
 
@@ -25,6 +27,11 @@ if TYPE_CHECKING:
 
     from emulator.http.service import Service
 
+try:
+    import orjson
+except ImportError:
+    orjson = None  # type: ignore[assignment]
+
 logger = logging.getLogger("emulator.http")
 
 BODY_BYTES_MAX = 4_000_000
@@ -33,6 +40,7 @@ DRAIN_BYTES_MAX = 64_000_000
 """So much of a body that is too large is still read and dropped, so that the client hears the answer."""
 _PARAMETERS_MAX = 1_000
 _ERRORS_SHOWN = 3
+_LONG_NUMBER = re.compile(rb"\d{19}")
 _JSON = (b"content-type", b"application/json")
 
 
@@ -102,6 +110,9 @@ def _parsed(raw: bytes) -> Any:
     """The JSON of a body; nothing at all counts as an empty object."""
     if not raw.strip():
         return {}
+    if orjson is not None and _LONG_NUMBER.search(raw) is None:  # it does not read longer numbers exactly
+        with contextlib.suppress(ValueError):  # the standard library says what is wrong, or knows better
+            return orjson.loads(raw)
     try:
         return json.loads(raw, parse_constant=_refuse_constant)
     except RecursionError:

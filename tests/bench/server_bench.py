@@ -105,17 +105,17 @@ def main() -> int:
     given = parser.parse_args()
     peer = Peer(ROOT / ".bench" / "miniflare")
     ours, theirs = [], []
-    with tempfile.TemporaryDirectory() as folder:
-        with Server("--time", "virtual", "--control", folder=Path(folder), db="bench.db") as server:
-            client = Client(server.port)
-            path = queue(client, "bulk")
-            burst(client, path, BURST)
-            peer.do("burst", BURST)
-            for _ in range(given.rounds):
-                theirs.append(given.messages / peer.do("burst", given.messages))
-                ours.append(given.messages / burst(client, path, given.messages))
-            pushes, healths = latencies(client, queue(client, "single"), given.pushes)
-            client.connection.close()
+    options = ("--time", "virtual", "--control")
+    with tempfile.TemporaryDirectory() as folder, Server(*options, folder=Path(folder), db="bench.db") as server:
+        client = Client(server.port)
+        path = queue(client, "bulk")
+        burst(client, path, BURST)
+        peer.do("burst", BURST)
+        for _ in range(given.rounds):
+            theirs.append(given.messages / peer.do("burst", given.messages))
+            ours.append(given.messages / burst(client, path, given.messages))
+        pushes, healths = latencies(client, queue(client, "single"), given.pushes)
+        client.connection.close()
     peer.close()
     measured = {
         "rate": statistics.median(ours) / statistics.median(theirs),
