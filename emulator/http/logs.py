@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 EVENTS = logging.getLogger("cfq_emulator.events")
 REQUESTS = logging.getLogger("cfq_emulator.requests")
-_TEXT_MAX = 500
+logging.getLogger("cfq_emulator").addHandler(logging.NullHandler())  # nothing is said until `configure` is asked to
+_TEXT_MAX, _IDS_MAX = 500, 100
 _LOGGED = "cfq_emulator.logged"
 """Marks a request that is logged already, so that two applications in each other log it once."""
 _FREQUENT = (happened.Sent, happened.Delivered, happened.Pulled)
@@ -130,7 +131,7 @@ class EventLog:
         return event._replace(**names) if names else event
 
     def _lines(self, event: Any) -> Iterator[tuple[int, str, dict[str, Any]]]:
-        name = getattr(event, "queue", None)
+        name: str = getattr(event, "queue", "")
         if isinstance(event, happened.Settled):
             ids = [*event.acked, *event.retried, *event.dead, *event.dropped, *event.expired, *event.repeated]
             took_ms = (event.at_us - self._started.pop(event.batch, event.at_us)) // 1_000
@@ -142,8 +143,7 @@ class EventLog:
         if isinstance(event, happened.Settled | happened.LeasesSettled | happened.LeasesLapsed):
             yield from self._fates(event)
         elif isinstance(event, happened.Expired):
-            for id in event.ids:
-                yield logging.WARNING, f'Message "{id}" on queue "{name}" expired', {"queue": name, "id": id}
+            yield _expired(name, event.ids)
         elif isinstance(event, happened.Purged):
             count = len(event.ids)
             yield logging.WARNING, f'Purged {count} messages from queue "{name}"', {"queue": name, "count": count}
@@ -164,8 +164,14 @@ class EventLog:
         for id in event.dropped:
             text = f'Dropped message "{id}" on queue "{name}" after its last failed attempt!'
             yield logging.ERROR, text, {"queue": name, "id": id}
-        for id in getattr(event, "expired", ()):
-            yield logging.WARNING, f'Message "{id}" on queue "{name}" expired', {"queue": name, "id": id}
+        if event.expired:
+            yield _expired(name, event.expired)
+
+
+def _expired(queue: str, ids: tuple[str, ...]) -> tuple[int, str, dict[str, Any]]:
+    """One line, however many expired together, with the first of their ids."""
+    text = f'Expired {len(ids)} messages on queue "{queue}"'
+    return logging.WARNING, text, {"queue": queue, "count": len(ids), "ids": list(ids[:_IDS_MAX])}
 
 
 _WORDS = {

@@ -161,7 +161,7 @@ const facts = (title, rows) => h(
 export function queue(data, held, chosen, width) {
   const { counts, settings } = data;
   const isDead = data.sources.length > 0;
-  const button = (action, text, kind = null, disabled = false) => h("button", { type: "button", class: kind, "data-do": action, "data-core": data.core, "data-name": data.name, "data-depth": data.depth, disabled }, text);
+  const button = (action, text, kind = null) => h("button", { type: "button", class: kind, "data-do": action, "data-core": data.core, "data-name": data.name, "data-depth": data.depth }, text);
   return [
     h("a", { class: "back", href: link.home, "data-key": "back" }, "← All queues"),
     h("div", { class: "title", "data-key": "title" }, h("h1", {}, data.name), tags(data)),
@@ -172,8 +172,8 @@ export function queue(data, held, chosen, width) {
         "div",
         { class: "buttons start", role: "group", "aria-label": `What can be done with ${data.name}` },
         data.paused ? button("resume", "Resume delivery", "primary") : button("pause", "Pause delivery"),
-        isDead || held.messages.some((each) => each.dead) ? button("redrive", "Redrive…", null, data.depth === 0) : null,
-        button("purge", "Purge…", "danger", data.depth === 0),
+        isDead || held.messages.some((each) => each.dead) ? button("redrive", "Redrive…") : null,
+        button("purge", "Purge…", "danger"),
       ),
       h("div", { class: "push" }, select("seconds-back", "Plots go back", RANGES, chosen.seconds)),
     ),

@@ -144,6 +144,7 @@ def test_pause_resume_purge_and_redrive_with_the_keyboard_alone(chromium, site):
         page.get_by_role("dialog").get_by_role("button", name="Purge").click()
         page.get_by_text("The queue is empty.").wait_for()
         assert visit.said() == f"{letters} messages purged from jobs."
+        assert page.evaluate("document.activeElement.textContent") == "Purge…"
         page.get_by_role("button", name="Resume delivery").click()
         page.get_by_role("button", name="Pause delivery").wait_for()
         assert not emu.queue("jobs").settings.delivery_paused
@@ -277,12 +278,11 @@ def test_a_refresh_leaves_focus_text_and_open_parts_alone(chromium, site):
         assert page.evaluate("document.activeElement.id") == "id"
         page = visit.go("#/queue/jobs")
         page.get_by_text("Depth as a table").click()
-        button = page.get_by_role("button", name="Purge…")
-        if button.is_enabled():
-            button.focus()
+        page.get_by_role("button", name="Purge…").focus()
         site.emulator.queue("jobs").send({"order": "new"}, delay_seconds=500)
         page.get_by_text('"order": "new"').wait_for()
         assert page.locator("figure details").first.get_attribute("open") is not None
+        assert page.evaluate("document.activeElement.textContent") == "Purge…"
 
 
 def test_it_can_be_held_still(chromium, site):

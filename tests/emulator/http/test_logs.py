@@ -83,7 +83,7 @@ def test_levels(emu, jobs, log):
     emu.create_queue("other").send(1)
     emu.queue("other").purge()
     found = [(line["level"], line["message"].split(" ")[0]) for line in lines()]
-    assert found == [("error", "Dropped"), ("warning", "Message"), ("warning", "Purged")]
+    assert found == [("error", "Dropped"), ("warning", "Expired"), ("warning", "Purged")]
 
 
 def test_no_line_is_broken_by_what_somebody_chose(emu, jobs, log):
