@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sys
+from importlib.metadata import version as version_of
 from typing import Annotated
 
 import typer
 
-from cfq_lint import __version__  # the distribution's
 from emulator.cli import client, replay, serving
 
 app = typer.Typer(
@@ -32,7 +32,7 @@ def run(argv: list[str]) -> int:
 
 def _version(value: bool) -> None:
     if value:
-        typer.echo(f"cfq-emulator {__version__}")
+        typer.echo(f"cfq-emulator {version_of('cfq-lint')}")
         raise typer.Exit
 
 

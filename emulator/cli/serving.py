@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from cfq_lint.wrangler import read_worker
 from emulator.clock import WallClock, moment
 from emulator.core.refusals import Refused
 from emulator.emulator import START, Emulator
+from emulator.http import logs
 from emulator.http.exclusive import Exclusive, InUse
 from emulator.http.outside import PUSH_SECONDS, Outside, PushURL, PythonHandler
 from emulator.http.server import bind, is_loopback
@@ -62,6 +64,8 @@ def serve(
         list[str] | None,
         typer.Option(metavar="Q=M:H", help="Give that queue's batches to a Python handler, module:name."),
     ] = None,
+    log: Annotated[str, typer.Option(metavar="F", help="What to log on standard error: text, json or off.")] = "text",
+    log_level: Annotated[str, typer.Option(metavar="L", help="debug, info, warning or error.")] = "info",
     grace: Annotated[float, typer.Option(metavar="S", min=0, help="Seconds for what runs to end, after SIGTERM.")] = 10.0,
 ) -> None:
     """Serve Cloudflare's REST API for queues until SIGTERM or Ctrl-C."""
@@ -75,6 +79,8 @@ def serve(
 
 
 def _serve(*, host: str, port: int, db: str | None, token: list[str] | None, **given: Any) -> None:
+    if given["log"] != "off":
+        logs.configure(sys.stderr, given["log"], given["log_level"])
     if not token and not is_loopback(host):
         message = f"{host} is reached from beyond this computer: give a --token"
         raise ValueError(message)
@@ -124,8 +130,22 @@ def _service(path: str | None, tokens: Iterable[str], **given: Any) -> Service:
     for name in dict.fromkeys([*(given["queue"] or ()), *outside]):
         if name not in emulator.queues:
             emulator.create_queue(name)
+    if config is not None:
+        _introduce(service, config, given["env"])
     service.attach_outside()
     return service
+
+
+def _introduce(service: Service, config: str, env: str | None) -> None:
+    """Show the Worker of a wrangler file as the producer and the consumer that it is."""
+    worker = read_worker(config, env)
+    environment = worker.top if env is None else worker.environments[0]
+    producer, rows = {"type": "worker", "script": environment.script}, service.directory.by_core
+    for name in {each.queue_name for each in environment.producers} & rows.keys():
+        service.directory.save(rows[name], producers=[producer])
+    for name in {each.queue_name for each in environment.consumers} & rows.keys():
+        known = rows[name]["consumer"] or service.directory.new_consumer(service.now_us)
+        service.directory.save(rows[name], consumer=known | {"script": environment.script})
 
 
 def _outside(emulator: Emulator, pushes: Iterable[str], handlers: Iterable[str], timeout_seconds: float) -> dict[str, Outside]:

@@ -14,7 +14,9 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from emulator.http import answers, consumers, control, messages, queues, subscriptions
+from emulator.http.dashboard import routes as watching
 from emulator.http.endpoint import Endpoint, answer
+from emulator.http.logs import RequestLog
 from emulator.http.openapi import document_operation
 from emulator.http.refusals import CrossOrigin, HeadersTooLarge, MethodNotAllowed, NoRoute
 
@@ -41,21 +43,11 @@ OPERATIONS: tuple[Operation, ...] = (
 def create_app(service: Service) -> ASGIApp:
     """The application over a service."""
     own = [document_operation(OPERATIONS), *(control.OPERATIONS if service.control else ())]
-    routes = [*_routes(service, OPERATIONS, account=True), *_routes(service, own, account=False), *_watching(service)]
+    routes = [*_routes(service, OPERATIONS, account=True), *_routes(service, own, account=False), *watching(service)]
     handlers: Any = {HTTPException: _refuse}
     app = Starlette(routes=routes, exception_handlers=handlers)
     app.router.redirect_slashes = False
-    return Border(app)
-
-
-def _watching(service: Service) -> list[Route]:
-    """Health, metrics and the dashboard."""
-    try:
-        from emulator.http.dashboard import routes
-    except ImportError:
-        return []
-    found: list[Route] = routes(service)
-    return found
+    return RequestLog(Border(app))
 
 
 def _routes(service: Service, operations: Iterable[Operation], *, account: bool) -> list[Route]:
