@@ -13,6 +13,7 @@ import pytest
 from emulator.http import Service, create_app
 from emulator.http.logs import EVENTS, REQUESTS, EventLog, RequestLog, configure
 from emulator.http.watch import Watch
+from tests.emulator.http.servers import Server, queue_id
 
 
 @pytest.fixture
@@ -161,3 +162,22 @@ def test_configuring_twice_says_everything_once(log):
     lines = log()
     EVENTS.info("once")
     assert [line["message"] for line in lines()] == ["once"]
+
+
+def test_the_server_logs_in_json_when_asked_to(tmp_path):
+    with Server("--log", "json", "--token", "sesame", folder=tmp_path) as server:
+        with server.client(headers={"authorization": "Bearer sesame"}) as client:
+            queue_id(client, "jobs")
+        server.stop()
+        said = [json.loads(line) for line in server.log.read_text().splitlines() if line.startswith("{")]
+        assert [line["message"] for line in said] == ["CreateQueue", "request"]
+        assert said[1]["path"] == "/client/v4/accounts/a/queues"
+        assert "sesame" not in server.log.read_text()
+
+
+def test_the_server_is_silent_when_asked_to(tmp_path):
+    with Server("--log", "off", folder=tmp_path) as server:
+        with server.client() as client:
+            queue_id(client, "jobs")
+        server.stop()
+        assert "jobs" not in server.log.read_text()
