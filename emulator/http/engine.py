@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 from typing import TYPE_CHECKING
 
 from emulator.clock import SECOND_US, Clock, ScaledClock, WallClock
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from emulator import Emulator
     from emulator.core.commands import Settle
     from emulator.http.outside import Outside
+
+logger = logging.getLogger("emulator.http")
 
 _PATIENCE_SECONDS = 1.0
 """The pump looks at least so often, in real seconds."""
@@ -182,7 +185,11 @@ class Engine:
         self._kick = asyncio.Event()
         while True:
             self._kick.clear()
-            self.catch_up()
+            try:
+                self.catch_up()
+            except RuntimeError:  # queues feed each other without end; those that do not go on
+                logger.exception("time cannot go on")
+                await asyncio.sleep(_PATIENCE_SECONDS)
             self._planned_us = _earliest(machine.next_departure_us(self._broker.state), self._runner.next_wake_us())
             pause = _PATIENCE_SECONDS
             if self._planned_us is not None:

@@ -25,7 +25,7 @@ from emulator.metrics import Metrics
 from emulator.workers import Context, handler_call
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable
+    from collections.abc import Awaitable, Callable
 
     from emulator.broker import Broker
     from emulator.core.events import Delivered
@@ -39,6 +39,9 @@ _THREADS = 32
 
 class Outside(Protocol):
     """Somebody outside who takes batches."""
+
+    public: Callable[[str], str]
+    """What a queue is called now, by its core name."""
 
     def prepare(self, broker: Broker, event: Delivered) -> Awaitable[Settle]:
         """Take what is needed of a batch now; what is returned ends with its settlement, and never raises."""
@@ -76,6 +79,7 @@ class PushURL:
     def __init__(self, url: str, *, timeout_seconds: float = PUSH_SECONDS) -> None:
         self.url, self.timeout_seconds = url, timeout_seconds
         self._client: httpx.AsyncClient | None = None
+        self.public: Callable[[str], str] = str
 
     def prepare(self, broker: Broker, event: Delivered) -> Awaitable[Settle]:
         """The batch as JSON, made now, and its way to the URL."""
@@ -83,7 +87,7 @@ class PushURL:
         flight = queue.flights[event.batch]
         metrics = Metrics(queue, remaining=True)
         content = {
-            "queue": event.queue,
+            "queue": self.public(event.queue),
             "batch": event.batch,
             "messages": [_message_json(message) for message in flight.messages],
             "metadata": {
@@ -164,13 +168,16 @@ class PythonHandler:
 
     def __init__(self, handler: Any, env: Any = None, *, timeout_seconds: float = limits.CONSUMER_WALL_SECONDS) -> None:
         self._call, self._env, self.timeout_seconds = handler_call(handler), env, timeout_seconds
+        self.public: Callable[[str], str] = str
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="consumer")
 
     def prepare(self, broker: Broker, event: Delivered) -> Awaitable[Settle]:
         """The batch as a handler sees it, made now, and its way through a thread."""
         queue = broker.state.queues[event.queue]
         metrics = Metrics(queue, remaining=True)
-        batch = MessageBatch(event.queue, queue.flights[event.batch], metrics, broker.limits, lambda _warning: None)
+        batch = MessageBatch(
+            self.public(event.queue), queue.flights[event.batch], metrics, broker.limits, lambda _warning: None
+        )
         return self._handled(event, batch)
 
     async def _handled(self, event: Delivered, batch: MessageBatch) -> Settle:
@@ -182,13 +189,13 @@ class PythonHandler:
             if not work.done():
                 work.add_done_callback(lambda done: done.exception())  # it ends some day, and nobody asks any more
                 text = f"TimeoutError: the handler did not end within {self.timeout_seconds:g} seconds"
-                return batch.settlement(event.batch, "exceededWallTime", text)
-            return batch.settlement(event.batch, "exception", f"TimeoutError: {error}")
+                return _settled(event, batch, "exceededWallTime", text)
+            return _settled(event, batch, "exception", f"TimeoutError: {error}")
         except BaseException as error:
             if isinstance(error, asyncio.CancelledError) and not work.done():
                 raise
-            return batch.settlement(event.batch, "exception", f"{type(error).__name__}: {error}")
-        return batch.settlement(event.batch, "ok", None)
+            return _settled(event, batch, "exception", f"{type(error).__name__}: {error}")
+        return _settled(event, batch, "ok", None)
 
     def _work(self, batch: MessageBatch) -> None:
         promised: list[Any] = []
@@ -199,6 +206,11 @@ class PythonHandler:
     async def close(self) -> None:
         """Let threads go; those that still work are left behind."""
         self._threads.shutdown(wait=False, cancel_futures=True)
+
+
+def _settled(event: Delivered, batch: MessageBatch, outcome: str, error: str | None) -> Settle:
+    """What a handler made of its batch, under the core's name for the queue."""
+    return batch.settlement(event.batch, outcome, error)._replace(queue=event.queue)
 
 
 async def _all(result: Any, promised: list[Any]) -> None:

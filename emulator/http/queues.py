@@ -5,7 +5,11 @@ https://developers.cloudflare.com/api/resources/queues/. DELETE and purge answer
 
 from __future__ import annotations
 
+import asyncio
+import json
 from typing import TYPE_CHECKING, Any
+
+from starlette.responses import Response, StreamingResponse
 
 from cfq_lint import limits
 from emulator.core import commands, refusals
@@ -17,10 +21,14 @@ from emulator.http.operation import Call, Operation, Page, page_of
 from emulator.http.service import Service, iso
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
     from emulator.http.directory import Row
     from emulator.metrics import Metrics
 
 _PER_PAGE = 100
+_SECONDS_MAX = 10**7
+EVENT_STREAM = "text/event-stream"
 
 
 def queue_json(service: Service, row: Row) -> dict[str, Any]:
@@ -132,9 +140,22 @@ def delete_queue(call: Call) -> None:
     call.service.emulator.delete_queue(call.row()["core"])
 
 
-def get_metrics(call: Call) -> dict[str, int]:
-    """The backlog now."""
-    return metrics_json(call.queue().metrics())
+def get_metrics(call: Call) -> dict[str, int] | Response:
+    """The backlog now, or with `Accept: text/event-stream` once a second."""
+    found = metrics_json(call.queue().metrics())
+    return StreamingResponse(_told(call), media_type=EVENT_STREAM) if EVENT_STREAM in call.accept else found
+
+
+async def _told(call: Call) -> AsyncIterator[str]:
+    """The backlog once a second, until the queue is gone, the client has left, or the server ends."""
+    for _ in range(_SECONDS_MAX):
+        if call.service.stopping:
+            return
+        try:
+            yield f"data: {json.dumps(metrics_json(call.queue().metrics()))}\n\n"
+        except refusals.Refused:
+            return
+        await asyncio.sleep(1)
 
 
 def purge_queue(call: Call) -> dict[str, Any]:

@@ -54,6 +54,8 @@ class Service:
         self.directory.reconcile(self.state)
         self.broker.listeners.append(self.directory.hear)
         self.engine = Engine(emulator, time, outside or {})
+        for each in self.engine.outside.values():
+            each.public = self.directory.public
         self.stopping = False
 
     @property

@@ -96,3 +96,13 @@ def test_a_scaled_clock_runs_by_itself(tmp_path):
             pulled = client.post(f"/queues/{id}/messages/pull", json={}).json()["result"]["messages"]
             time.sleep(0.02)
         assert [message["body"] for message in pulled] == ["x"]
+
+
+def test_a_backlog_can_be_followed_as_a_stream(tmp_path):
+    with Server(folder=tmp_path) as server, server.client() as client:
+        id = pull_queue(client, "jobs")
+        with client.stream("GET", f"/queues/{id}/metrics", headers={"accept": "text/event-stream"}) as answer:
+            assert answer.headers["content-type"].startswith("text/event-stream")
+            lines = answer.iter_lines()
+            assert next(lines) == 'data: {"backlog_bytes": 0, "backlog_count": 0, "oldest_message_timestamp_ms": 0}'
+        assert server.stop() == 0
