@@ -59,9 +59,14 @@ def _routes(service: Service, operations: Iterable[Operation], *, account: bool)
     return found
 
 
-async def _refuse(_request: Request, error: HTTPException) -> Response:
-    refused: Refused = MethodNotAllowed() if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED else NoRoute()
-    return Response(answers.failure(refused), refused.status, media_type="application/json", headers=error.headers)
+async def _refuse(request: Request, error: HTTPException) -> Response:
+    refused: Refused = NoRoute()
+    headers = {}
+    if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+        refused, path = MethodNotAllowed(), request.scope["path"]
+        methods = [r.methods or () for r in request.app.routes if isinstance(r, Route) and r.path_regex.match(path)]
+        headers["allow"] = ", ".join(sorted({method for each in methods for method in each}))
+    return Response(answers.failure(refused), refused.status, headers, "application/json")
 
 
 class Border:

@@ -139,6 +139,13 @@ class Ack(Body):
     retries: list[Retry] | None = None
 
 
+class PreviewAck(Body):
+    """Messages that were previewed, to be deleted; `retries` change nothing."""
+
+    acks: list[LeaseId] | None = None
+    retries: list[LeaseId] | None = None
+
+
 class Extend(Body):
     """Leases to prolong."""
 

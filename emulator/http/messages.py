@@ -137,5 +137,7 @@ OPERATIONS = (
     Operation("POST", f"{MESSAGES}/peek", "peek", peek, "Peeked", bodies.Peek, data=True),
     Operation("POST", f"{MESSAGES}/purge", "purge_refs", purge_refs, "PurgedRefs", bodies.PurgeRefs, data=True),
     Operation("POST", f"{MESSAGES}/preview", "preview", preview, "Previewed", bodies.Peek, data=True),
-    Operation("POST", f"{MESSAGES}/preview/ack", "preview_ack", preview_ack, "PreviewAcknowledged", bodies.Ack, data=True),
+    Operation(
+        "POST", f"{MESSAGES}/preview/ack", "preview_ack", preview_ack, "PreviewAcknowledged", bodies.PreviewAck, data=True
+    ),
 )

@@ -52,7 +52,7 @@ def _operation(each: Operation) -> dict[str, Any]:
         "operationId": each.name,
         "summary": (each.act.__doc__ or each.name).split("\n")[0],
         "parameters": [
-            {"name": "account_id", "in": "path", "required": True, "schema": {"type": "string", "pattern": "^[0-9a-zA-Z]+$"}},
+            {"name": "account_id", "in": "path", "required": True, "schema": {"type": "string"}},
             *({"name": name, "in": "path", "required": True, "schema": _ID} for name in names),
             *({"name": name, "in": "query", "required": False, "schema": QUERY[name]} for name in each.query),
         ],
@@ -63,7 +63,8 @@ def _operation(each: Operation) -> dict[str, Any]:
     }
     if each.body is not None:
         schema = {"$ref": f"#/components/schemas/{each.body.__name__}"}
-        described["requestBody"] = {"required": True, "content": {"application/json": {"schema": schema}}}
+        needed = any(field.is_required() for field in each.body.model_fields.values())
+        described["requestBody"] = {"required": needed, "content": {"application/json": {"schema": schema}}}
     return described
 
 
