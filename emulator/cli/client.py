@@ -1,0 +1,159 @@
+"""`send`, `pull`, `tail` and `redrive`: a server's REST API from the command line, with progress on what takes long."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from base64 import b64decode
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from emulator.cli.rest import Rest
+
+PER_BATCH = 100
+_TAIL_POLLS_MAX = 10**7
+
+Server = Annotated[str, typer.Option(metavar="URL", envvar="CFQ_EMULATOR_URL", help="The server's base URL.")]
+Token = Annotated[str | None, typer.Option(metavar="T", envvar="CFQ_EMULATOR_CLIENT_TOKEN", help="A bearer token.")]
+Account = Annotated[str, typer.Option(metavar="A", help="The account.")]
+URL = "http://127.0.0.1:8787"
+
+
+def send(
+    queue: Annotated[str, typer.Argument(help="A queue's name.")],
+    body: Annotated[list[str] | None, typer.Argument(help="Bodies; none reads one a line from standard input.")] = None,
+    file: Annotated[str | None, typer.Option(metavar="F", help="A file with a body a line.")] = None,
+    text: Annotated[bool, typer.Option(help="Send bodies as text; otherwise each must be JSON.")] = False,
+    delay: Annotated[int | None, typer.Option(metavar="S", help="Seconds until they are ready.")] = None,
+    url: Server = URL, token: Token = None, account_id: Account = "local",
+) -> None:  # fmt: skip
+    """Send messages to a queue, a hundred at a time."""
+    with Rest(url, token, account_id) as rest:
+        id = rest.queue_id(queue)
+        items = [_item(line, text=text) for line in _lines(body, file)]
+        extra = {} if delay is None else {"delay_seconds": delay}
+        with typer.progressbar(length=len(items), label="sending", file=sys.stderr) as bar:
+            for at in range(0, len(items), PER_BATCH):
+                chunk = items[at : at + PER_BATCH]
+                rest.post(f"/queues/{id}/messages/batch", {"messages": chunk, **extra})
+                bar.update(len(chunk))
+    print(f"{len(items)} sent")
+
+
+def _lines(given: list[str] | None, file: str | None) -> list[str]:
+    if given:
+        return given
+    text = sys.stdin.read() if file is None else Path(file).read_text(encoding="utf-8")
+    return [line for line in text.splitlines() if line.strip()]
+
+
+def _item(line: str, *, text: bool) -> dict[str, Any]:
+    if text:
+        return {"body": line, "content_type": "text"}
+    try:
+        return {"body": json.loads(line), "content_type": "json"}
+    except ValueError:
+        message = f"{line[:60]!r} is no JSON; --text sends it as text"
+        raise typer.BadParameter(message) from None
+
+
+def pull(
+    queue: Annotated[str, typer.Argument(help="A queue's name.")],
+    count: Annotated[int, typer.Option("-n", "--count", min=1, help="How many messages at most.")] = 10,
+    ack: Annotated[bool, typer.Option(help="Acknowledge what was printed.")] = False,
+    visibility_timeout_ms: Annotated[int | None, typer.Option(metavar="MS", help="How long the leases hold.")] = None,
+    url: Server = URL, token: Token = None, account_id: Account = "local",
+) -> None:  # fmt: skip
+    """Pull messages and print each as a line of JSON. Without --ack they come back when their leases lapse."""
+    extra = {} if visibility_timeout_ms is None else {"visibility_timeout_ms": visibility_timeout_ms}
+    with Rest(url, token, account_id) as rest:
+        id, left = rest.queue_id(queue), count
+        while left > 0:
+            got = rest.post(f"/queues/{id}/messages/pull", {"batch_size": min(left, PER_BATCH), **extra})["messages"]
+            for message in got:
+                print(json.dumps(_shown(message)), flush=True)
+            if ack and got:
+                rest.post(f"/queues/{id}/messages/ack", {"acks": [{"lease_id": m["lease_id"]} for m in got]})
+            left -= len(got)
+            if not got:
+                return
+
+
+def _shown(message: dict[str, Any]) -> dict[str, Any]:
+    return {**message, "body": _value(message)}
+
+
+def _value(message: dict[str, Any]) -> Any:
+    """A body as a value where its content type tells how; the rest as it is on the wire."""
+    if message["metadata"].get("CF-Content-Type") == "json":
+        return json.loads(b64decode(message["body"]))
+    return message["body"]
+
+
+def tail(
+    queue: Annotated[str, typer.Argument(help="A queue's name.")],
+    interval: Annotated[float, typer.Option(metavar="S", min=0.05, help="Seconds between two looks.")] = 1.0,
+    seconds: Annotated[float | None, typer.Option("--for", metavar="S", help="Stop after so many seconds.")] = None,
+    url: Server = URL, token: Token = None, account_id: Account = "local",
+) -> None:  # fmt: skip
+    """Print messages as they become ready, without a lease or an attempt, until Ctrl-C."""
+    until = None if seconds is None else time.monotonic() + seconds
+    seen: dict[str, int] = {}
+    with Rest(url, token, account_id) as rest:
+        id = rest.queue_id(queue)
+        for _ in range(_TAIL_POLLS_MAX):
+            shown = rest.post(f"/queues/{id}/messages/peek", {"batch_size": PER_BATCH})["messages"]
+            for message in shown:
+                if seen.get(message["id"], -1) < message["attempts"]:
+                    print(json.dumps(_shown(message)), flush=True)
+            present = {message["id"]: message["attempts"] for message in shown}
+            seen = {**dict(list(seen.items())[-10_000:]), **present}
+            if until is not None and time.monotonic() >= until:
+                return
+            time.sleep(interval)
+
+
+def redrive(
+    source: Annotated[str, typer.Argument(metavar="DLQ", help="The dead-letter queue.")],
+    target: Annotated[str, typer.Argument(metavar="QUEUE", help="Where its messages go.")],
+    limit: Annotated[int, typer.Option(metavar="N", min=1, help="How many at most.")] = 100_000,
+    url: Server = URL, token: Token = None, account_id: Account = "local",
+) -> None:  # fmt: skip
+    """Send dead letters again: attempts start anew, bodies stay. Each is sent before it is deleted, so that none is lost."""
+    with Rest(url, token, account_id) as rest:
+        dead, home = rest.queue_id(source), rest.queue_id(target)
+        total = min(limit, rest.get(f"/queues/{dead}/metrics")["backlog_count"])
+        moved = skipped = 0
+        with typer.progressbar(length=total, label="redriving", file=sys.stderr) as bar:
+            while moved < total:
+                shown = rest.post(f"/queues/{dead}/messages/peek", {"batch_size": min(PER_BATCH, total - moved)})["messages"]
+                chosen = _fitting([m for m in shown if m["metadata"].get("CF-Content-Type") in {"text", "json"}])
+                skipped = len(shown) - len(chosen)
+                if not chosen:
+                    break
+                rest.post(f"/queues/{home}/messages/batch", {"messages": [_again(message) for message in chosen]})
+                rest.post(f"/queues/{dead}/messages/purge", {"refs": [{"ref": message["ref"]} for message in chosen]})
+                moved += len(chosen)
+                bar.update(len(chosen))
+    print(f"{moved} sent to {target} again")
+    if skipped:
+        print(f"{skipped} or more stay: REST takes text and json only; the dashboard's button moves all", file=sys.stderr)
+
+
+def _fitting(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """As many from the front as one batch may hold."""
+    size_bytes = 0
+    fitting: list[dict[str, Any]] = []
+    for message in messages:
+        size_bytes += len(message["body"].encode())
+        if fitting and size_bytes > 256_000:  # noqa: PLR2004 - what one batch may hold; base64 only errs on the safe side
+            break
+        fitting.append(message)
+    return fitting
+
+
+def _again(message: dict[str, Any]) -> dict[str, Any]:
+    return {"body": _value(message), "content_type": message["metadata"]["CF-Content-Type"]}

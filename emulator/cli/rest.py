@@ -1,0 +1,62 @@
+"""A small client of the REST API. What the server refuses ends the command with exit code 1."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, Self
+
+import httpx
+import typer
+
+_SECONDS = 30.0
+
+
+class Rest:
+    """Requests to one account of a server."""
+
+    def __init__(self, url: str, token: str | None, account_id: str) -> None:
+        base = url.rstrip("/")
+        base = base if base.endswith("/client/v4") else f"{base}/client/v4"
+        headers = {} if token is None else {"Authorization": f"Bearer {token}"}
+        self._client = httpx.Client(
+            base_url=f"{base}/accounts/{account_id}", headers=headers, timeout=_SECONDS, trust_env=False
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._client.close()
+
+    def get(self, path: str, **query: Any) -> Any:
+        """The result of a GET."""
+        return self._result(self._client.build_request("GET", path, params=query))
+
+    def post(self, path: str, body: Any) -> Any:
+        """The result of a POST."""
+        return self._result(self._client.build_request("POST", path, json=body))
+
+    def queue_id(self, name: str) -> str:
+        """The id of a queue by its name, as wrangler finds it."""
+        found = self.get("/queues", page=1, name=name)
+        if not found:
+            _fail(f"there is no queue {name!r}")
+        return str(found[0]["queue_id"])
+
+    def _result(self, request: httpx.Request) -> Any:
+        try:
+            response = self._client.send(request)
+            answer = response.json()
+        except httpx.HTTPError as error:
+            _fail(f"{request.url}: {error}")
+        except ValueError:
+            _fail(f"{request.url}: the answer is no JSON (HTTP status {response.status_code})")
+        if not isinstance(answer, dict) or not answer.get("success"):
+            errors = answer.get("errors", []) if isinstance(answer, dict) else []
+            _fail("; ".join(f"{e.get('message')} ({e.get('code')})" for e in errors) or f"HTTP status {response.status_code}")
+        return answer["result"]
+
+
+def _fail(text: str) -> Any:
+    print(f"cfq-emulator: {text}", file=sys.stderr)
+    raise typer.Exit(1)

@@ -1,0 +1,196 @@
+"""`cfq-emulator serve`."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import os
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cfq_lint.wrangler import read_worker
+from emulator.clock import WallClock, moment
+from emulator.core.refusals import Refused
+from emulator.emulator import START, Emulator
+from emulator.http import logs
+from emulator.http.exclusive import Exclusive, InUse
+from emulator.http.outside import PUSH_SECONDS, Outside, PushURL, PythonHandler
+from emulator.http.server import bind, is_loopback
+from emulator.http.server import serve as run
+from emulator.http.service import Service
+from emulator.journal import JournalError
+from emulator.journal.sqlite import SQLiteJournal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from datetime import datetime
+    from socket import socket
+
+MEMORY = ":memory:"
+PORT = 8787
+
+
+def serve(
+    config: Annotated[str | None, typer.Option(metavar="F", help="A wrangler file: its queues and consumers.")] = None,
+    env: Annotated[str | None, typer.Option(metavar="E", help="An environment of that file.")] = None,
+    plan: Annotated[str, typer.Option(metavar="P", help="free or paid.")] = "paid",
+    host: Annotated[
+        str, typer.Option(metavar="H", help="Where to listen; beyond this computer only with a token.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(metavar="N", min=0, max=65_535, help="0 takes one that is free.")] = PORT,
+    db: Annotated[
+        str | None,
+        typer.Option(
+            metavar="F", help=f"Where to keep everything (SQLite); {MEMORY} keeps nothing. [default: .cfq-emulator/PORT.db]"
+        ),
+    ] = None,
+    sync: Annotated[str, typer.Option(metavar="S", help="normal survives the process, full also the machine.")] = "normal",
+    token: Annotated[
+        list[str] | None,
+        typer.Option(metavar="T", envvar="CFQ_EMULATOR_TOKEN", help="A token that is asked for; T:read may only read."),
+    ] = None,
+    account_id: Annotated[str | None, typer.Option(metavar="A", help="The only account to answer for.")] = None,
+    time: Annotated[str, typer.Option(metavar="T", help="real, virtual, or a speed such as 60x.")] = "real",
+    start: Annotated[str | None, typer.Option(metavar="T", help="When virtual time starts (ISO).")] = None,
+    control: Annotated[bool, typer.Option(help="Open /emulator/…: time, faults, events, redrive, reset.")] = False,
+    queue: Annotated[list[str] | None, typer.Option(metavar="Q", help="A queue to create if it is missing.")] = None,
+    push: Annotated[list[str] | None, typer.Option(metavar="Q=URL", help="Post that queue's batches to a URL.")] = None,
+    push_timeout: Annotated[float, typer.Option(metavar="S", min=0.01, help="An endpoint's seconds to answer.")] = PUSH_SECONDS,
+    consumer: Annotated[
+        list[str] | None,
+        typer.Option(metavar="Q=M:H", help="Give that queue's batches to a Python handler, module:name."),
+    ] = None,
+    log: Annotated[str, typer.Option(metavar="F", help="What to log on standard error: text, json or off.")] = "text",
+    log_level: Annotated[str, typer.Option(metavar="L", help="debug, info, warning or error.")] = "info",
+    grace: Annotated[float, typer.Option(metavar="S", min=0, help="Seconds for what runs to end, after SIGTERM.")] = 10.0,
+) -> None:
+    """Serve Cloudflare's REST API for queues until SIGTERM or Ctrl-C."""
+    chosen = locals()
+    try:
+        _serve(**chosen)
+    except (Refused, InUse, JournalError, OSError, ValueError, TypeError, ImportError, AttributeError) as error:
+        text = error.text if isinstance(error, Refused) else str(error)
+        print(f"cfq-emulator: {text}", file=sys.stderr)
+        raise typer.Exit(2) from None
+
+
+def _serve(*, host: str, port: int, db: str | None, token: list[str] | None, **given: Any) -> None:
+    if given["log"] != "off":
+        logs.configure(sys.stderr, given["log"], given["log_level"])
+    if not token and not is_loopback(host):
+        message = f"{host} is reached from beyond this computer: give a --token"
+        raise ValueError(message)
+    listener = bind(host, port)
+    lock: Exclusive | None = None
+    try:
+        path = _path(db, port)
+        if path is not None:
+            lock = Exclusive(path)
+        service = _service(path, token or (), **given)
+        address = _address(listener)
+        asyncio.run(run(service, listener, lambda: _announce(address, path, service), grace_seconds=given["grace"]))
+    finally:
+        listener.close()
+        if lock is not None:
+            lock.close()
+    print("cfq-emulator: stopped", flush=True)
+
+
+def _path(db: str | None, port: int) -> str | None:
+    """The database: in the working folder, one for each port, unless told otherwise. A chance port keeps nothing."""
+    if db == MEMORY or (db is None and port == 0):
+        return None
+    if db is None:
+        folder = Path(".cfq-emulator")
+        folder.mkdir(exist_ok=True)
+        with suppress(FileExistsError), (folder / ".gitignore").open("x", encoding="utf-8") as ignore:
+            ignore.write("*\n")
+        return str(folder / f"{port}.db")
+    return db
+
+
+def _service(path: str | None, tokens: Iterable[str], **given: Any) -> Service:
+    if given["sync"] not in {"normal", "full"}:
+        raise ValueError("--sync is normal or full")
+    time, plan = given["time"], given["plan"]
+    begin: datetime | str = given["start"] or (START if time == "virtual" else moment(WallClock().now_us()))
+    journal = None if path is None else SQLiteJournal(path, given["sync"].upper())
+    options: dict[str, Any] = {"plan": plan, "seed": None, "start": begin, "journal": journal}
+    config = given["config"]
+    emulator = Emulator(**options) if config is None else Emulator.from_wrangler(config, env=given["env"], **options)
+    outside = _outside(emulator, given["push"] or (), given["consumer"] or (), given["push_timeout"])
+    service = Service(
+        emulator, time=time, tokens=tokens, account_id=given["account_id"], control=given["control"], directory_path=path,
+        outside=outside,
+    )  # fmt: skip
+    for name in dict.fromkeys([*(given["queue"] or ()), *outside]):
+        if name not in emulator.queues:
+            emulator.create_queue(name)
+    if config is not None:
+        _introduce(service, config, given["env"])
+    service.attach_outside()
+    return service
+
+
+def _introduce(service: Service, config: str, env: str | None) -> None:
+    """Show the Worker of a wrangler file as the producer and the consumer that it is."""
+    worker = read_worker(config, env)
+    environment = worker.top if env is None else worker.environments[0]
+    producer, rows = {"type": "worker", "script": environment.script}, service.directory.by_core
+    for name in {each.queue_name for each in environment.producers} & rows.keys():
+        service.directory.save(rows[name], producers=[producer])
+    for name in {each.queue_name for each in environment.consumers} & rows.keys():
+        known = rows[name]["consumer"] or service.directory.new_consumer(service.now_us)
+        service.directory.save(rows[name], consumer=known | {"script": environment.script})
+
+
+def _outside(emulator: Emulator, pushes: Iterable[str], handlers: Iterable[str], timeout_seconds: float) -> dict[str, Outside]:
+    found: dict[str, Outside] = {}
+    for given in pushes:
+        queue, url = _pair(given, "--push QUEUE=URL")
+        if not url.startswith(("http://", "https://")):
+            message = f"--push {given}: the URL must begin with http:// or https://"
+            raise ValueError(message)
+        found[queue] = PushURL(url, timeout_seconds=timeout_seconds)
+    for given in handlers:
+        queue, target = _pair(given, "--consumer QUEUE=module:handler")
+        if queue in found:
+            message = f"queue {queue!r} has two consumers; it may have one"
+            raise ValueError(message)
+        found[queue] = PythonHandler(_loaded(target), emulator.env)
+    return found
+
+
+def _pair(given: str, form: str) -> tuple[str, str]:
+    left, equals, right = given.partition("=")
+    if not (left and equals and right):
+        message = f"{given!r} is not of the form {form}"
+        raise ValueError(message)
+    return left, right
+
+
+def _loaded(target: str) -> Any:
+    """A handler by `module:name`, the module also from the working folder."""
+    module, colon, name = target.partition(":")
+    if not colon:
+        message = f"{target!r} is not of the form module:handler"
+        raise ValueError(message)
+    if os.getcwd() not in sys.path:
+        sys.path.insert(0, os.getcwd())
+    return getattr(importlib.import_module(module), name)
+
+
+def _address(listener: socket) -> str:
+    host, port = listener.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def _announce(address: str, path: str | None, service: Service) -> None:
+    print(f"cfq-emulator: serving {address}/client/v4", flush=True)
+    print(f"cfq-emulator: time {service.engine.mode}, kept in {path or 'memory only'}", flush=True)
+    if not service.access.closed:
+        print("cfq-emulator: no --token, so everybody on this computer may do everything", flush=True)

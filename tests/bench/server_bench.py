@@ -1,0 +1,136 @@
+"""How fast the server is beside miniflare and beside its own /health: `python tests/bench/server_bench.py [--messages N] [--rounds N]`.
+
+Bulk push, pull and acknowledge over HTTP, 100 messages a request, durable, against miniflare's rate in process, in turn in one run;
+and a single durable push against /health. Exit code 1 where a goal is missed. miniflare is installed into `.bench/` when missing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import http.client
+import json
+import statistics
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))
+
+from tests.bench.emulator_bench import Peer  # noqa: E402 - the repository is not installed
+from tests.emulator.http.servers import Server  # noqa: E402 - as above
+
+BATCH, BURST = 100, 5_000
+GOALS = {"rate": 1.0, "median": 3.0, "p99": 10.0}
+HEADERS = {"content-type": "application/json"}
+
+
+class Client:
+    """One connection that is kept open: what a client costs should not count."""
+
+    def __init__(self, port: int) -> None:
+        self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+
+    def post(self, path: str, body: bytes) -> dict:
+        """The result of a POST."""
+        self.connection.request("POST", f"/client/v4/accounts/a{path}", body, HEADERS)
+        answer = json.loads(self.connection.getresponse().read())
+        assert answer["success"], answer
+        return answer["result"]
+
+    def get(self, path: str) -> None:
+        """A GET whose answer is read and forgotten."""
+        self.connection.request("GET", path)
+        self.connection.getresponse().read()
+
+    def advance(self) -> None:
+        """A second of virtual time, so that the throughput limit never counts."""
+        self.connection.request("POST", "/emulator/time/advance", b'{"seconds": 1}', HEADERS)
+        self.connection.getresponse().read()
+
+
+def queue(client: Client, name: str) -> str:
+    """A queue with an http_pull consumer; its path."""
+    made = client.post("/queues", json.dumps({"queue_name": name}).encode())
+    path = f"/queues/{made['queue_id']}"
+    client.post(f"{path}/consumers", b'{"type": "http_pull"}')
+    return path
+
+
+def burst(client: Client, path: str, count: int) -> float:
+    """Seconds to push, pull and acknowledge so many messages."""
+    took, done = 0.0, 0
+    for start in range(0, count, BURST):
+        before = time.perf_counter()
+        for at in range(start, min(start + BURST, count), BATCH):
+            rows = [{"body": {"id": at + k, "kind": "order", "total": 12.5}} for k in range(BATCH)]
+            client.post(f"{path}/messages/batch", json.dumps({"messages": rows}).encode())
+        for _ in range(0, min(BURST, count - start), BATCH):
+            messages = client.post(f"{path}/messages/pull", b'{"batch_size": 100}')["messages"]
+            leases = [{"lease_id": message["lease_id"]} for message in messages]
+            done += client.post(f"{path}/messages/ack", json.dumps({"acks": leases}).encode())["ackCount"]
+        took += time.perf_counter() - before
+        client.advance()
+    assert done == count, done
+    return took
+
+
+def latencies(client: Client, path: str, count: int) -> tuple[list[float], list[float]]:
+    """Seconds of so many single pushes and of as many /health, in turn."""
+    pushes, healths = [], []
+    for number in range(count):
+        before = time.perf_counter()
+        client.post(f"{path}/messages", b'{"body": {"id": 1, "kind": "order", "total": 12.5}}')
+        between = time.perf_counter()
+        client.get("/health")
+        pushes.append(between - before)
+        healths.append(time.perf_counter() - between)
+        if number % 1_000 == 999:
+            client.advance()
+    return pushes, healths
+
+
+def p99(spans: list[float]) -> float:
+    """What 99 of 100 stay below."""
+    return statistics.quantiles(spans, n=100)[98]
+
+
+def main() -> int:
+    """Run, print, judge."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--messages", type=int, default=20_000)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--pushes", type=int, default=3_000)
+    given = parser.parse_args()
+    peer = Peer(ROOT / ".bench" / "miniflare")
+    ours, theirs = [], []
+    options = ("--time", "virtual", "--control")
+    with tempfile.TemporaryDirectory() as folder, Server(*options, folder=Path(folder), db="bench.db") as server:
+        client = Client(server.port)
+        path = queue(client, "bulk")
+        burst(client, path, BURST)
+        peer.do("burst", BURST)
+        for _ in range(given.rounds):
+            theirs.append(given.messages / peer.do("burst", given.messages))
+            ours.append(given.messages / burst(client, path, given.messages))
+        pushes, healths = latencies(client, queue(client, "single"), given.pushes)
+        client.connection.close()
+    peer.close()
+    measured = {
+        "rate": statistics.median(ours) / statistics.median(theirs),
+        "median": statistics.median(pushes) / statistics.median(healths),
+        "p99": p99(pushes) / p99(healths),
+    }
+    print(f"push, pull and ack over HTTP, durable: {statistics.median(ours):,.0f} messages/s; miniflare {statistics.median(theirs):,.0f}")
+    print(f"single durable push: median {statistics.median(pushes) * 1e3:.2f} ms, p99 {p99(pushes) * 1e3:.2f} ms;", end=" ")
+    print(f"/health: median {statistics.median(healths) * 1e3:.2f} ms, p99 {p99(healths) * 1e3:.2f} ms")
+    met = {"rate": measured["rate"] >= GOALS["rate"], **{k: measured[k] <= GOALS[k] for k in ("median", "p99")}}
+    for name, ratio in measured.items():
+        bound = "at least" if name == "rate" else "at most"
+        print(f"{name}: {ratio:.2f} x ({bound} {GOALS[name]:g} x) {'met' if met[name] else 'MISSED'}")
+    return 0 if all(met.values()) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

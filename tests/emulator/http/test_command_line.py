@@ -1,0 +1,121 @@
+"""`cfq-emulator` from the command line: send, pull, tail, redrive, replay, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from tests.emulator.http.servers import ROOT, Server, pull_queue
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    with Server("--token", "all", "--token", "look:read", folder=tmp_path_factory.mktemp("server"), db="queues.db") as running:
+        yield running
+
+
+@pytest.fixture
+def client(server):
+    with server.client(headers={"authorization": "Bearer all"}) as client:
+        yield client
+        for row in client.get("/queues").json()["result"]:
+            client.delete(f"/queues/{row['queue_id']}")
+
+
+def run(*arguments, server=None, given=None, token="all"):
+    options = [] if server is None else ["--url", server.url, "--token", token]
+    command = [sys.executable, "-m", "emulator.cli", *arguments, *options]
+    done = subprocess.run(command, cwd=ROOT, input=given, capture_output=True, text=True, timeout=90, check=False)
+    assert "Traceback" not in done.stderr
+    return done
+
+
+def test_what_is_sent_is_pulled(server, client):
+    pull_queue(client, "jobs")
+    assert run("send", "jobs", '{"a": 1}', "2", server=server).stdout == "2 sent\n"
+    lines = "\n".join(f"line {n}" for n in range(150))
+    assert run("send", "jobs", "--text", server=server, given=lines).stdout == "150 sent\n"
+    done = run("pull", "jobs", "-n", "200", "--ack", server=server)
+    bodies = [json.loads(line)["body"] for line in done.stdout.splitlines()]
+    assert bodies == [{"a": 1}, 2, *(f"line {n}" for n in range(150))]
+    assert run("pull", "jobs", server=server).stdout == ""
+
+
+def test_tail_shows_without_taking(server, client):
+    pull_queue(client, "jobs")
+    run("send", "jobs", "1", server=server)
+    done = run("tail", "jobs", "--for", "0.3", "--interval", "0.1", server=server)
+    assert [json.loads(line)["attempts"] for line in done.stdout.splitlines()] == [0]
+
+
+def test_redrive_resets_attempts_and_keeps_bodies_and_replay_tells_of_it(server, client):
+    id = pull_queue(client, "jobs", dead_letter_queue="dead", settings={"max_retries": 0})
+    rows = [{"body": {"n": n}} for n in range(60)] + [{"body": f"t{n}", "content_type": "text"} for n in range(60)]
+    for at in (0, 60):
+        client.post(f"/queues/{id}/messages/batch", json={"messages": rows[at : at + 60]})
+    for _ in range(2):
+        pulled = client.post(f"/queues/{id}/messages/pull", json={"batch_size": 100}).json()["result"]["messages"]
+        client.post(f"/queues/{id}/messages/ack", json={"retries": [{"lease_id": m["lease_id"]} for m in pulled]})
+    assert client.get(f"/queues/{id}/metrics").json()["result"]["backlog_count"] == 0
+    done = run("redrive", "dead", "jobs", server=server)
+    assert done.stdout == "120 sent to jobs again\n"
+    pulled = [json.loads(line) for line in run("pull", "jobs", "-n", "200", server=server).stdout.splitlines()]
+    assert [message["body"] for message in pulled] == [row["body"] for row in rows]
+    assert {message["attempts"] for message in pulled} == {1}
+    told = run("replay", str(server.folder / "queues.db"))
+    assert told.returncode == 0
+    assert "jobs" in told.stdout
+    assert "dead" in told.stdout
+    line = run("replay", str(server.folder / "queues.db"), "--message", pulled[0]["id"])
+    assert "leased" in line.stdout
+
+
+def test_what_the_server_refuses_is_said_and_ends_with_1(server, client):
+    pull_queue(client, "jobs")
+    assert "there is no queue 'nope'" in run("pull", "nope", server=server).stderr
+    done = run("send", "jobs", "1", server=server, token="look")
+    assert (done.returncode, "(10106)" in done.stderr) == (1, True)
+    done = run("send", "jobs", "1", server=server, token="wrong")
+    assert (done.returncode, "(10000)" in done.stderr) == (1, True)
+    assert run("pull", "jobs", "--url", "http://127.0.0.1:9").returncode == 1
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("serve", "--time", "fast"), ("serve", "--plan", "gold"), ("serve", "--push", "jobs"), ("serve", "--push", "jobs=ftp://x"),
+        ("serve", "--consumer", "jobs=json:nothing"), ("serve", "--consumer", "jobs=no_such_module:x"), ("serve", "--token", " "),
+        ("serve", "--config", "/nowhere/wrangler.jsonc"), ("serve", "--queue", "Bad Name!"), ("replay", "/nowhere/queues.db"),
+        ("serve", "--host", "no.such.host.invalid"),
+    ],
+    ids=" ".join,
+)  # fmt: skip
+def test_wrong_usage_is_said_and_ends_with_2(arguments):
+    extra = ("--port", "0") if arguments[0] == "serve" else ()
+    done = run(*arguments, *extra)
+    assert done.returncode == 2
+    assert done.stderr.startswith("cfq-emulator: ")
+
+
+def test_a_wrangler_file_gives_its_queues_and_consumers(tmp_path):
+    config = {
+        "name": "shop", "main": "x.js", "compatibility_date": "2026-06-01",
+        "queues": {
+            "producers": [{"binding": "JOBS", "queue": "jobs"}],
+            "consumers": [{"queue": "jobs", "max_batch_size": 20, "max_retries": 3, "dead_letter_queue": "dead"}, {"queue": "dead"}],
+        },
+    }  # fmt: skip
+    (tmp_path / "x.js").write_text("export default { async queue(batch) {} }")
+    (tmp_path / "wrangler.json").write_text(json.dumps(config))
+    with Server("--config", "wrangler.json", folder=tmp_path, db="queues.db") as server:
+        for _ in range(2):
+            with server.client() as client:
+                rows = {row["queue_name"]: row for row in client.get("/queues").json()["result"]}
+            assert rows.keys() == {"jobs", "dead"}
+            (consumer,) = rows["jobs"]["consumers"]
+            assert (consumer["script"], consumer["settings"]["batch_size"]) == ("shop", 20)
+            assert rows["jobs"]["producers"] == [{"type": "worker", "script": "shop"}]
+            server.restart()

@@ -1,0 +1,181 @@
+"""The answer leaves after the append: a server that is killed at any moment has everything that it answered for."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import random
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import httpx
+import pytest
+
+from tests.emulator.http.servers import Server, pull_queue, queue_id
+
+
+class Load:
+    """Clients that push, pull and acknowledge, and remember what was answered for."""
+
+    def __init__(self, server, id):
+        self.server, self.id = server, id
+        self.stored: set[int] = set()
+        self.acked: set[int] = set()
+        self.asked_to_ack: set[int] = set()
+        self.doubled: list[int] = []
+        self.number = 0
+        self.lock = threading.Lock()
+        self.over = threading.Event()
+
+    def take(self, count):
+        """Numbers that nobody has sent."""
+        with self.lock:
+            self.number += count
+            return range(self.number - count, self.number)
+
+    def push(self):
+        """Push until it is over; a push that nobody answered may or may not be there."""
+        while not self.over.is_set():
+            numbers = list(self.take(5))
+            with contextlib.suppress(httpx.HTTPError, ConnectionError), self.server.client() as client:
+                while not self.over.is_set():
+                    body = {"messages": [{"body": number} for number in numbers]}
+                    answer = client.post(f"/queues/{self.id}/messages/batch", json=body)
+                    assert answer.status_code == 200, answer.text
+                    self.stored.update(numbers)
+                    numbers = list(self.take(5))
+            time.sleep(0.01)
+
+    def settle(self):
+        """Pull and acknowledge until it is over. What was acknowledged may not come again."""
+        while not self.over.is_set():
+            with contextlib.suppress(httpx.HTTPError, ConnectionError), self.server.client() as client:
+                while not self.over.is_set():
+                    self.turn(client)
+            time.sleep(0.01)
+
+    def turn(self, client):
+        """Pull once and acknowledge half."""
+        known = set(self.acked)
+        pulled = client.post(f"/queues/{self.id}/messages/pull", json={"batch_size": 20, "visibility_timeout_ms": 1_000}).json()
+        messages = pulled["result"]["messages"]
+        numbers = {number_of(message): message["lease_id"] for message in messages}
+        self.doubled += [number for number in numbers if number in known]
+        chosen = [number for number in numbers if number % 2]
+        self.asked_to_ack.update(chosen)
+        if chosen:
+            body = {"acks": [{"lease_id": numbers[number]} for number in chosen]}
+            if client.post(f"/queues/{self.id}/messages/ack", json=body).status_code == 200:
+                self.acked.update(chosen)
+        else:
+            time.sleep(0.01)
+
+
+def number_of(message):
+    import base64
+
+    return json.loads(base64.b64decode(message["body"]))
+
+
+def rest_of(client, id):
+    """Every number that is left, by one long lease each."""
+    found = []
+    for _ in range(10_000):
+        answer = client.post(f"/queues/{id}/messages/pull", json={"batch_size": 100, "visibility_timeout_ms": 40_000_000}).json()
+        if not answer["result"]["messages"]:
+            return found
+        found += [number_of(message) for message in answer["result"]["messages"]]
+    raise AssertionError("the queue has no end")
+
+
+@pytest.mark.slow
+def test_nothing_is_lost_or_doubled_by_kills_at_random_moments(tmp_path):
+    dice, kills = random.Random(5), 8
+    with Server(folder=tmp_path, db="queues.db") as server:
+        with server.client() as client:
+            id = pull_queue(client, "jobs", settings={"max_retries": 100})
+        load = Load(server, id)
+        threads = [threading.Thread(target=work) for work in (load.push, load.push, load.settle, load.settle)]
+        for thread in threads:
+            thread.start()
+        for _ in range(kills):
+            time.sleep(dice.uniform(0.02, 0.5))
+            server.restart()
+        time.sleep(0.2)
+        load.over.set()
+        for thread in threads:
+            thread.join(60)
+        server.restart()
+        time.sleep(1.1)  # the leases of the load lapse
+        with server.client() as client:
+            left = rest_of(client, id)
+    assert len(load.acked) > 50
+    assert load.doubled == []
+    assert len(left) == len(set(left))
+    assert not load.stored - load.asked_to_ack - set(left), "answered for, and lost"
+    assert not load.acked & set(left), "acknowledged, and there again"
+
+
+def test_a_second_server_on_one_file_is_refused_and_the_first_goes_on(tmp_path):
+    with Server(folder=tmp_path, db="queues.db") as server:
+        (tmp_path / "alias.db").symlink_to(tmp_path / "queues.db")
+        for name in ("queues.db", "alias.db"):
+            command = [sys.executable, "-m", "emulator.cli", "serve", "--port", "0", "--db", name]
+            done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+            assert done.returncode == 2
+            assert "in use by another server" in done.stderr
+            assert "Traceback" not in done.stderr
+        with server.client() as client:
+            queue_id(client, "jobs")
+
+
+def test_a_file_that_is_no_journal_is_refused_and_left_alone(tmp_path):
+    (tmp_path / "notes.db").write_text("not a journal, but somebody's notes" * 10)
+    command = [sys.executable, "-m", "emulator.cli", "serve", "--port", "0", "--db", "notes.db"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+    assert (tmp_path / "notes.db").read_text().startswith("not a journal")
+
+
+def test_an_end_on_request_finishes_and_the_next_start_goes_on(tmp_path):
+    with Server(folder=tmp_path, db="queues.db") as server:
+        with server.client() as client:
+            id = pull_queue(client, "jobs")
+            client.put(f"/queues/{id}", json={"queue_name": "renamed"})
+            client.post(f"/queues/{id}/messages", json={"body": "x", "content_type": "text"})
+            before = client.get(f"/queues/{id}").json()["result"]
+        assert server.stop() == 0
+        assert "stopped" in server.log.read_text()
+        server.start()
+        with server.client() as client:
+            assert client.get(f"/queues/{id}").json()["result"] == before
+            (message,) = client.post(f"/queues/{id}/messages/pull", json={}).json()["result"]["messages"]
+            assert (message["body"], message["attempts"]) == ("x", 1)
+    with contextlib.closing(sqlite3.connect(tmp_path / "queues.db")) as db:
+        assert db.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+
+
+def test_fifty_clients_that_pull_at_once_get_disjoint_leases(tmp_path):
+    with Server(folder=tmp_path, db="queues.db") as server:
+        with server.client() as client:
+            id = pull_queue(client, "jobs")
+            for at in range(0, 2_000, 100):
+                rows = [{"body": number} for number in range(at, at + 100)]
+                assert client.post(f"/queues/{id}/messages/batch", json={"messages": rows}).status_code == 200
+
+        def pull(_):
+            with server.client() as client:
+                body = {"batch_size": 7, "visibility_timeout_ms": 600_000}
+                return [
+                    message["id"] for _ in range(5)
+                    for message in client.post(f"/queues/{id}/messages/pull", json=body).json()["result"]["messages"]
+                ]
+
+        with ThreadPoolExecutor(50) as pool:
+            pulled = [id for ids in pool.map(pull, range(50)) for id in ids]
+    assert len(pulled) == len(set(pulled)) == 50 * 5 * 7
