@@ -24,13 +24,16 @@ lint: $(STAMP) ## ruff, mypy, and whether everything generated is fresh
 	$(BIN)/ruff format --check cfq_lint emulator
 	$(BIN)/mypy
 	$(BIN)/python -m cfq_lint.cli.generate --check
+	$(BIN)/python -m emulator.cli.generate --check
 
 generate: $(STAMP) ## write schemas, rule pages, README's table and the hook manifest anew
 	$(BIN)/python -m cfq_lint.cli.generate
+	$(BIN)/python -m emulator.cli.generate
 
 bench: $(STAMP) ## measure beside the peers; they are installed into .bench
 	$(BIN)/python tests/bench/lint_bench.py
 	$(BIN)/python tests/bench/emulator_bench.py
+	$(BIN)/python tests/bench/server_bench.py
 
 mutants: $(STAMP) ## put faults into the emulator's core and see that the tests find each
 	$(BIN)/python -m tests.mutants

@@ -22,7 +22,7 @@ from emulator.clock import moment
 from emulator.core.commands import Settle
 from emulator.http.bodies import Delay  # noqa: TC001 - pydantic reads it
 from emulator.metrics import Metrics
-from emulator.workers import Context, handler_call
+from emulator.workers.handlers import Context, handler_call
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
