@@ -66,6 +66,11 @@ def real_seconds() -> float:
     return time.monotonic()
 
 
+def wait_really(seconds: float) -> None:
+    """Let real time pass: for a client that asks again and again, never for the emulator itself."""
+    time.sleep(seconds)
+
+
 def moment(at_us: int) -> datetime:
     """An aware datetime in UTC."""
     return EPOCH + timedelta(microseconds=at_us)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-import time
 from base64 import b64decode
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from emulator.cli.rest import Rest
+from emulator.clock import real_seconds, wait_really
 
 PER_BATCH = 100
 _TAIL_POLLS_MAX = 10**7
@@ -100,7 +100,7 @@ def tail(
     url: Server = URL, token: Token = None, account_id: Account = "local",
 ) -> None:  # fmt: skip
     """Print messages as they become ready, without a lease or an attempt, until Ctrl-C."""
-    until = None if seconds is None else time.monotonic() + seconds
+    until = None if seconds is None else real_seconds() + seconds
     seen: dict[str, int] = {}
     with Rest(url, token, account_id) as rest:
         id = rest.queue_id(queue)
@@ -111,9 +111,9 @@ def tail(
                     print(json.dumps(_shown(message)), flush=True)
             present = {message["id"]: message["attempts"] for message in shown}
             seen = {**dict(list(seen.items())[-10_000:]), **present}
-            if until is not None and time.monotonic() >= until:
+            if until is not None and real_seconds() >= until:
                 return
-            time.sleep(interval)
+            wait_really(interval)
 
 
 def redrive(
