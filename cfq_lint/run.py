@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 FILES_PER_PROCESS_MIN = 500
 """Below twice this many files a second process costs more than it saves."""
+OWN_SHARE = 1.1
+"""How much more than an equal share this process takes: the results of the others have to travel."""
 
 
 def lint_paths(
@@ -118,7 +120,9 @@ def judge_files(files: list[str], plan: Plan, jobs: int = 1) -> tuple[list[FileR
     if jobs > 1:
         from cfq_lint.processes import spread  # only large runs need it
 
-        parts = spread(_judge_part, [(files[start::jobs], plan) for start in range(jobs)])
+        own = int(len(files) / jobs * OWN_SHARE)
+        shares = [files[:own], *(files[own + start :: jobs - 1] for start in range(jobs - 1))]
+        parts = spread(_judge_part, [(share, plan) for share in shares])
     else:
         parts = [_judge_part((files, plan))]
     # Each file once: a redirect may lead to a file that the run reads anyway.

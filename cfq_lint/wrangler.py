@@ -30,11 +30,12 @@ if TYPE_CHECKING:
 class Field:
     """A key with its value, as they stand in the file."""
 
-    __slots__ = ("document", "member")
+    __slots__ = ("_fields", "document", "member")
 
     def __init__(self, document: Document, member: Member) -> None:
         self.document = document
         self.member = member
+        self._fields: dict[str, Field] | None = None
 
     @property
     def key(self) -> str:
@@ -98,7 +99,9 @@ class Field:
     @property
     def fields(self) -> dict[str, Field]:
         """The fields of the value, if it is an object; of repeated keys the last, as wrangler reads it."""
-        return fields_of(self.document, self.member.node)
+        if self._fields is None:
+            self._fields = fields_of(self.document, self.member.node)
+        return self._fields
 
     @property
     def items(self) -> list[Node]:

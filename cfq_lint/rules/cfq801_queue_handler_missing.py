@@ -17,6 +17,8 @@ The deploy fails with API code 11001 (queue handler is missing).
 
 from __future__ import annotations
 
+import re
+
 from cfq_lint import limits
 from cfq_lint.finding import Finding, Severity
 from cfq_lint.rule import CODE, Rule
@@ -29,11 +31,15 @@ if TYPE_CHECKING:
     from cfq_lint.wrangler import Worker
 
 
+_DEFINITION = r"\bdef (?:on_)?queue\b|\bqueue\s*\([^(){}]{0,200}\)\s*(?::[^(){};]{0,200})?\{"
+"""A function or method of that name, in either language: where one is defined, nothing is certain, and no parser is needed."""
+
+
 def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:
     """At most one finding a file, at `main`."""
     entry = worker.document.entry
     main = worker.fields.get("main")
-    if entry is None or main is None:
+    if entry is None or main is None or re.search(_DEFINITION, entry.text):
         return
     consumers = [each for each in worker.consumers() if each.is_push]
     if not consumers:

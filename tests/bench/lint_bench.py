@@ -37,6 +37,9 @@ CONFIG = """// {name}: takes orders and works them off
     {{ "binding": "CACHE", "id": "0123456789abcdef0123456789abcdef" }}, // sessions
   ],
   "r2_buckets": [{{ "binding": "FILES", "bucket_name": "{name}-files" }}],
+  "d1_databases": [{{ "binding": "DB", "database_name": "{name}", "database_id": "{name}" }}],
+  "durable_objects": {{ "bindings": [{{ "name": "ROOM", "class_name": "Room" }}] }},
+  "services": [{{ "binding": "NEXT_API", "service": "{next}" }}],
   "queues": {{
     "producers": [
       {{ "binding": "NEXT", "queue": "{next}-orders" }}, // the next service works on
