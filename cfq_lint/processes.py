@@ -8,29 +8,45 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from typing import Any
 
 
-def spread(function: Callable[[Any], Any], parts: list[Any]) -> list[Any]:
-    """`[function(part) for part in parts]`, each part in a process of its own, the first in this one.
+PARTS_MAX = 256
+"""So many parts can be told apart by one byte."""
 
-    Where processes cannot be forked, or one dies, its part is done here: slower, and nothing is lost.
+
+def spread(function: Callable[[Any], Any], parts: list[Any], jobs: int) -> list[Any]:
+    """`[function(part) for part in parts]`, done by `jobs` processes, of which this is one. At most PARTS_MAX parts.
+
+    Each takes the next part when it is done with one, so that none waits for a slower one. Where processes cannot be forked, or
+    one dies, its parts are done here: slower, and nothing is lost.
     """
     if sys.platform != "linux":
         return [function(part) for part in parts]
-    readers = [_fork(function, part) for part in parts[1:]]
-    results = [function(parts[0])]
-    for part, (child, reader) in zip(parts[1:], readers, strict=True):
+    claims, writer = os.pipe()
+    os.write(writer, bytes(range(len(parts))))
+    os.close(writer)
+    children = [_fork(function, parts, claims) for _ in range(jobs - 1)]
+    results = dict(_claimed(function, parts, claims))
+    os.close(claims)
+    for child, reader in children:
         with os.fdopen(reader, "rb") as pipe:
             received = pipe.read()
         _, status = os.waitpid(child, 0)
-        results.append(pickle.loads(received) if status == 0 else function(part))  # noqa: S301 - from our own child
-    return results
+        if status == 0:
+            results |= pickle.loads(received)  # noqa: S301 - from our own child
+    return [results[number] if number in results else function(part) for number, part in enumerate(parts)]
 
 
-def _fork(function: Callable[[Any], Any], part: Any) -> tuple[int, int]:
-    """Start a child on a part; its process id, and the end of a pipe from which its pickled result can be read."""
+def _claimed(function: Callable[[Any], Any], parts: list[Any], claims: int) -> Iterator[tuple[int, Any]]:
+    """Take the numbers of parts from a pipe, one by one until it is empty, and do them."""
+    while number := os.read(claims, 1):
+        yield number[0], function(parts[number[0]])
+
+
+def _fork(function: Callable[[Any], Any], parts: list[Any], claims: int) -> tuple[int, int]:
+    """Start a child on what it can claim; its process id, and the end of a pipe from which its pickled results can be read."""
     reader, writer = os.pipe()
     child = os.fork()
     if child:
@@ -40,7 +56,7 @@ def _fork(function: Callable[[Any], Any], part: Any) -> tuple[int, int]:
     try:
         os.close(reader)
         with os.fdopen(writer, "wb") as pipe:
-            pickle.dump(function(part), pipe, pickle.HIGHEST_PROTOCOL)
+            pickle.dump(dict(_claimed(function, parts, claims)), pipe, pickle.HIGHEST_PROTOCOL)
         status = 0
     finally:
         # No cleaning up of what belongs to the parent: its buffers, its exit handlers.

@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 
 FILES_PER_PROCESS_MIN = 500
 """Below twice this many files a second process costs more than it saves."""
-OWN_SHARE = 1.1
-"""How much more than an equal share this process takes: the results of the others have to travel."""
+JOBS_MAX = 32
+PARTS_PER_PROCESS = 8
+"""Enough that no process waits long for another, few enough that JOBS_MAX processes have a number for each."""
 
 
 def lint_paths(
@@ -116,13 +117,13 @@ def find_files(
 
 def judge_files(files: list[str], plan: Plan, jobs: int = 1) -> tuple[list[FileResult], list[str]]:
     """Judge files one by one, on several processes where there are enough; the results, and a line for each unreadable one."""
-    jobs = min(jobs, len(files) // FILES_PER_PROCESS_MIN)
+    jobs = min(jobs, len(files) // FILES_PER_PROCESS_MIN, JOBS_MAX)
     if jobs > 1:
         from cfq_lint.processes import spread  # only large runs need it
 
-        own = int(len(files) / jobs * OWN_SHARE)
-        shares = [files[:own], *(files[own + start :: jobs - 1] for start in range(jobs - 1))]
-        parts = spread(_judge_part, [(share, plan) for share in shares])
+        size = -(-len(files) // (jobs * PARTS_PER_PROCESS))
+        shares = [(files[start : start + size], plan) for start in range(0, len(files), size)]
+        parts = spread(_judge_part, shares, jobs)
     else:
         parts = [_judge_part((files, plan))]
     # Each file once: a redirect may lead to a file that the run reads anyway.
