@@ -105,6 +105,7 @@ QUEUE_NAME_PATTERN = "^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$"
 OPERATION_CHUNK_BYTES = 64_000
 FREE_OPERATIONS_PER_DAY = 10_000
 PAID_OPERATIONS_INCLUDED = 1_000_000
+PAID_CENTS_PER_MILLION_OPERATIONS = 40
 
 
 @record
@@ -291,6 +292,15 @@ LIMITS: tuple[Limit, ...] = (
     ),
     Limit("free_ops_per_day", FREE_OPERATIONS_PER_DAY, "operations/day", "account", "free", PAGE_PRICING, READ_DOSSIER),
     Limit("paid_ops_included", PAID_OPERATIONS_INCLUDED, "operations/month", "account", "paid", PAGE_PRICING, READ_DOSSIER),
+    Limit(
+        "paid_ops_price",
+        PAID_CENTS_PER_MILLION_OPERATIONS,
+        "US cents/million",
+        "operations beyond those included",
+        "paid",
+        PAGE_PRICING,
+        READ_DOSSIER,
+    ),
     Limit(
         "operation_chunk",
         OPERATION_CHUNK_BYTES,

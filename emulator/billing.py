@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from cfq_lint import limits
+from cfq_lint.pricing import chunks
 from emulator.core import events as happened
 
 if TYPE_CHECKING:
@@ -28,11 +28,6 @@ class Operations(NamedTuple):
     def total(self) -> int:
         """All of them."""
         return sum(self)
-
-
-def chunks(size_bytes: int) -> int:
-    """How many operations a message of that size is: its metadata count, and each started 64 KB."""
-    return -(-(size_bytes + limits.MESSAGE_METADATA_BYTES) // limits.OPERATION_CHUNK_BYTES)
 
 
 def operations(events: Iterable[Event], empty_pulls: Mapping[str, int] | None = None) -> dict[str, Operations]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from cfq_lint import limits as cloudflare
+from cfq_lint.pricing import chunks
 from emulator.core import events as happened
 
 if TYPE_CHECKING:
@@ -20,11 +20,6 @@ if TYPE_CHECKING:
 
 _ENDS = (("acked", "acked"), ("dropped", "dropped"), ("expired", "expired"), ("dead", "dead-lettered"))
 OPERATIONS = ("write", "read", "delete", "purge")
-
-
-def chunks(body_bytes: int) -> int:
-    """How many operations one write of a message is."""
-    return -(-(body_bytes + cloudflare.MESSAGE_METADATA_BYTES) // cloudflare.OPERATION_CHUNK_BYTES)
 
 
 class Tally:

@@ -57,6 +57,7 @@ PAGES = {
     "active_consumers_per_queue": (1, "consumers", BOTH),
     "free_ops_per_day": (10_000, "operations/day", FREE),
     "paid_ops_included": (1_000_000, "operations/month", PAID),
+    "paid_ops_price": (40, "US cents/million", PAID),
     "operation_chunk": (64_000, "bytes", BOTH),
     "notification_batch": (1, "messages", BOTH),
     "notification_retry_delay": (10, "s", BOTH),

@@ -11,7 +11,6 @@ from emulator.core.refusals import Refused
 from emulator.faults import Faults
 from emulator.http import Transport
 from emulator.http.metrics import exposition
-from emulator.http.tally import chunks
 from emulator.http.watch import Watch
 
 
@@ -74,11 +73,6 @@ def test_retries_by_attempt_and_attempts_at_the_end(emu, jobs, web):
     assert found["cfq_message_attempts_bucket", "3.0", "dropped", "jobs"] == 2
     assert found["cfq_message_attempts_bucket", "+Inf", "dropped", "jobs"] == 2
     assert found["cfq_message_attempts_sum", "dropped", "jobs"] == 6
-
-
-@pytest.mark.parametrize(("size", "count"), [(0, 1), (63_900, 1), (63_901, 2), (127_900, 2), (128_000, 3)])
-def test_a_message_is_billed_by_started_chunks(size, count):
-    assert chunks(size) == count
 
 
 @pytest.mark.parametrize(("body", "factor"), [("x", 1), ("x" * 70_000, 2)])
