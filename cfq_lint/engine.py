@@ -11,8 +11,8 @@ from functools import cache
 from cfq_lint.facts import Facts
 from cfq_lint.finding import Finding, Severity, sort_key
 from cfq_lint.record import record
-from cfq_lint.rules import BY_KEY, MODULES, OFF, code_of, load, name_of
-from cfq_lint.signs import FACTS, SEVERAL_FILES, signs_of
+from cfq_lint.rules import BY_KEY, MODULES, OFF, SUPERSEDED, code_of, load, name_of
+from cfq_lint.signs import ACCOUNT, FACTS, SEVERAL_FILES, signs_of
 from cfq_lint.text import Lines, Place
 from cfq_lint.topology import Links, Topology, links_of
 from cfq_lint.wrangler import Worker
@@ -54,9 +54,8 @@ class Report:
     """All findings of a run, sorted by file and position.
 
     `files` are the paths that were read, `suppressed` the findings that ignores accept, `baselined` those that a baseline does,
-    `unparsed` the files of which
-    only the syntax was judged, `problems` one line for every path that could not be read, and `crashed` says that a rule
-    failed.
+    `unparsed` the files of which only the syntax was judged, `problems` one line for every path that could not be read,
+    `skipped` the codes of the rules that need the account where nothing shows it, and `crashed` says that a rule failed.
     """
 
     findings: tuple[Finding, ...]
@@ -66,6 +65,7 @@ class Report:
     unparsed: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
     crashed: bool = False
+    skipped: tuple[str, ...] = ()
 
     def count(self, severity: Severity) -> int:
         """How many findings have that severity."""
@@ -83,6 +83,18 @@ def choose(select: Iterable[str] | None = None, ignore: Iterable[str] = ()) -> t
     else:
         chosen = {module for key in select for module in matching(key)}
     return tuple(module for module in MODULES if module in chosen and module not in dropped)
+
+
+def able(modules: tuple[str, ...], facts: Facts) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The modules that can judge by such facts, and the codes of those that cannot, as they need the account itself.
+
+    Where the account is known, a rule about it takes the place of the one that guesses the same from less.
+    """
+    live = [module for module in modules if ACCOUNT in MODULES[module]]
+    if not facts.is_account:
+        return tuple(module for module in modules if module not in live), tuple(map(code_of, live))
+    superseded = {guess for guess, knows in SUPERSEDED.items() if knows in live}
+    return tuple(module for module in modules if module not in superseded), ()
 
 
 def matching(key: str) -> list[str]:
@@ -109,6 +121,8 @@ def judge(document: Document, rules: Iterable[str], facts: Facts, environment: s
     signs = signs_of(worker)
     if facts != _NOTHING_KNOWN:
         signs.add(FACTS)
+    if facts.is_account:
+        signs.add(ACCOUNT)
     findings: list[Finding] = []
     for rule in _rules_for(frozenset(signs), tuple(rules), whole):
         if rule.check is not None:
@@ -140,8 +154,9 @@ def conclude(
     *,
     problems: Iterable[str] = (),
     environment: str | None = None,
+    skipped: Iterable[str] = (),
 ) -> Report:
-    """Run the rules about the whole run, apply the ignores, and sort."""
+    """Run the rules about the whole run, apply the ignores, and sort. `skipped` are the codes of rules that could not run."""
     ordered = sorted(results, key=lambda result: result.path)
     rules = tuple(rules)
     topology = Topology(result.links for result in ordered)
@@ -149,6 +164,8 @@ def conclude(
     signs = {sign for result in ordered if result.whole for sign in result.signs}
     if len(ordered) > 1:
         signs.add(SEVERAL_FILES)
+    if facts.is_account:
+        signs.add(ACCOUNT)
     for module in rules:
         rule = load(module) if not signs.isdisjoint(MODULES[module]) else None
         if rule is not None and rule.check_project is not None:
@@ -166,6 +183,7 @@ def conclude(
         unparsed=tuple(result.path for result in ordered if not result.whole),
         problems=tuple(problems),
         crashed=any(finding.code == CRASH_CODE for finding in kept),
+        skipped=tuple(skipped),
     )
 
 

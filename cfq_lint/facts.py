@@ -11,18 +11,37 @@ PLANS = (FREE, PAID)
 
 
 @record
+class ConsumerFacts:
+    """A consumer in the account. `type` is "worker", "http_pull" or "notification", `script` the Worker that it belongs to.
+
+    `settings` go by the names of Cloudflare's API: `batch_size`, `max_retries`, `max_wait_time_ms`, `max_concurrency` (None is
+    automatic), `retry_delay`, `visibility_timeout_ms`.
+    """
+
+    type: str
+    script: str | None = None
+    dead_letter_queue: str | None = None
+    settings: dict[str, int | None] = {}  # noqa: RUF012 - a record's defaults are shared and never changed
+
+
+@record
 class QueueFacts:
     """What is known of a queue in the account; None where it is not known.
 
-    `jurisdiction` is "eu", "us", "fedramp" or "global"; retention and delay are seconds; `consumers` are the types of its
-    consumers, "worker", "http_pull" or "notification", empty where it certainly has none.
+    `jurisdiction` is "eu", "us", "fedramp" or "global"; retention, delay and age are seconds; `consumers` and `producers` are
+    empty where there certainly is none, a producer is the name of a Worker, or of what else sends. `backlog_count` and
+    `backlog_bytes` are what waits in it, `oldest_message_age_seconds` is None as well where nothing waits.
     """
 
     jurisdiction: str | None = None
     message_retention_period: int | None = None
     delivery_delay: int | None = None
     delivery_paused: bool | None = None
-    consumers: tuple[str, ...] | None = None
+    consumers: tuple[ConsumerFacts, ...] | None = None
+    producers: tuple[str, ...] | None = None
+    backlog_count: int | None = None
+    backlog_bytes: int | None = None
+    oldest_message_age_seconds: int | None = None
 
 
 @record
@@ -30,13 +49,15 @@ class Facts:
     """What is known of the account.
 
     `plan` None is not known; `known_queues` None means that nobody listed the queues. `origin` says in messages where the facts
-    about queues come from.
+    about queues come from. `is_account` says that they are the account itself, live or as a snapshot that stands for it: only
+    then do the rules about the account speak.
     """
 
     plan: str | None = None
     queues: dict[str, QueueFacts] = {}  # noqa: RUF012 - a record's defaults are shared and never changed
     known_queues: frozenset[str] | None = None
     origin: str = "declared"
+    is_account: bool = False
 
     def retention_seconds(self, queue: str) -> tuple[int, str]:
         """The retention in force for a queue, and where the number comes from, for messages."""
@@ -47,8 +68,8 @@ class Facts:
             return known.message_retention_period, self.origin
         return limits.RETENTION_SECONDS_DEFAULT, "the default"
 
-    def consumers(self, queue: str) -> tuple[str, ...] | None:
-        """The types of a queue's consumers in the account; None where nothing is known of it.
+    def consumers(self, queue: str) -> tuple[ConsumerFacts, ...] | None:
+        """A queue's consumers in the account; None where nothing is known of it.
 
         A queue that is missing from a complete list of the account's queues does not exist, and so has no consumer.
         """

@@ -19,6 +19,7 @@ _NEEDS = {
     "project": "all files of the run",
     "facts": "declared facts about the account (plan, retention, jurisdiction, known queues)",
     "code": "the Worker's entry file",
+    "live": "the account itself (`cfq-lint audit`)",
     "diff": "two states of the files (`cfq-lint diff`)",
 }
 

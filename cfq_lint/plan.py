@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from cfq_lint.document import read
-from cfq_lint.engine import choose, matching
+from cfq_lint.engine import able, choose, matching
 from cfq_lint.facts import PLANS, Facts, QueueFacts
 from cfq_lint.record import record
 
@@ -22,6 +22,7 @@ _SETTINGS_FILES = (("cfq-lint.toml", ()), ("pyproject.toml", ("tool", "cfq-lint"
 class Plan:
     """What a run looks at: the modules of its rules, facts, the environment (None: all), and whether redirects are followed.
 
+    `skipped` are the codes of rules that were asked for and need the account, where the facts are not the account's.
     `per_path_ignores` are a folder, a glob relative to it, and the modules of rules whose findings are accepted in such files.
     """
 
@@ -30,6 +31,7 @@ class Plan:
     environment: str | None = None
     follow_redirect: bool = False
     per_path_ignores: tuple[tuple[str, str, tuple[str, ...]], ...] = ()
+    skipped: tuple[str, ...] = ()
 
 
 def make_plan(
@@ -65,7 +67,9 @@ def make_plan(
         origin = f"declared, or {snapshot.origin}" if queues else snapshot.origin
         queues = {**queues, **snapshot.queues}
     known = frozenset(known_queues) if known_queues is not None else None
-    return Plan(choose(select, ignore), Facts(plan, queues, known, origin), env, follow_redirect, tuple(per_path))
+    facts = Facts(plan, queues, known, origin, is_account=snapshot is not None and snapshot.is_account)
+    modules, skipped = able(choose(select, ignore), facts)
+    return Plan(modules, facts, env, follow_redirect, tuple(per_path), skipped)
 
 
 def find_settings(paths: Iterable[str]) -> tuple[str, Settings] | None:

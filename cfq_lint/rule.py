@@ -20,6 +20,7 @@ FILE = "file"
 PROJECT = "project"
 FACTS = "facts"
 CODE = "code"
+LIVE = "live"
 DIFF = "diff"
 SAFE = "safe"
 UNSAFE = "unsafe"
@@ -34,6 +35,7 @@ FAMILIES = {
     "6": "dead and deprecated",
     "7": "cost and throughput",
     "8": "runtime and consumer code",
+    "9": "the account",
 }
 
 
@@ -43,8 +45,9 @@ class Rule:
 
     `code` is `CFQ` and three digits, the first its family; `name` states the mistake in kebab case. `fix` is "safe", "unsafe"
     or None. `needs` says what it has to see: one "file", all files of the run ("project"), "facts" about the account, the
-    Worker's "code", or two states of a file ("diff"). `source` is the page that it rests on, `checked` the ISO day on which
-    that page was last read. A rule that is not `default` runs only when it is selected. `limits` are ids of `cfq_lint.limits`.
+    Worker's "code", the account itself ("live"), or two states of a file ("diff"). `source` is the page that it rests on,
+    `checked` the ISO day on which that page was last read. A rule that is not `default` runs only when it is selected.
+    `limits` are ids of `cfq_lint.limits`.
     `check` judges one Worker; `check_project` the whole run; a rule has one of them.
     """
 

@@ -89,7 +89,7 @@ def lint_text(
 
 def finish(results: Iterable[FileResult], plan: Plan, problems: Iterable[str] = ()) -> Report:
     """The report of a run, with what the settings accept for some paths among the suppressed."""
-    report = conclude(results, plan.rules, plan.facts, problems=problems, environment=plan.environment)
+    report = conclude(results, plan.rules, plan.facts, problems=problems, environment=plan.environment, skipped=plan.skipped)
     if not plan.per_path_ignores:
         return report
     rules = [

@@ -86,7 +86,7 @@ def report() -> dict[str, Any]:
         "end_line": {"type": "integer", "minimum": 1},
         "end_column": {"type": "integer", "minimum": 1, "description": "exclusive"},
     }
-    counts = ("files", "errors", "warnings", "infos", "fixable", "suppressed", "baselined", "unparsed", "problems")
+    counts = ("files", "errors", "warnings", "infos", "fixable", "suppressed", "baselined", "unparsed", "problems", "skipped")
     fix = _object({"title": _TEXT, "safe": {"type": "boolean"}, "edits": _list(_object({**place, "text": _TEXT}))})
     finding = {
         "code": {"type": "string", "pattern": "^CFQ[0-9]{3}$"},

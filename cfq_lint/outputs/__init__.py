@@ -35,4 +35,5 @@ def summary(report: Report) -> dict[str, int]:
         "baselined": len(report.baselined),
         "unparsed": len(report.unparsed),
         "problems": len(report.problems),
+        "skipped": len(report.skipped),
     }

@@ -111,6 +111,9 @@ OFF: frozenset[str] = frozenset(
 )
 """The modules of the rules that run only when they are selected."""
 
+SUPERSEDED: dict[str, str] = {}
+"""The modules of rules that guess what another, by the account itself, knows: the second takes the first one's place."""
+
 
 def code_of(module: str) -> str:
     """The code of the rule in a module."""
