@@ -58,7 +58,7 @@ class Attachment:
 class Account:
     """The account as a run sees it. `queues` are its queues by name, in order; none where it is not known."""
 
-    __slots__ = ("dead_letter_queues", "facts", "queues", "scripts", "topology")
+    __slots__ = ("_names", "dead_letter_queues", "facts", "queues", "scripts", "topology")
 
     def __init__(self, topology: Topology, facts: Facts) -> None:
         known = sorted(facts.known_queues or ()) if facts.is_account else []
@@ -67,6 +67,7 @@ class Account:
         self.facts = facts
         self.queues = {name: facts.queues.get(name, nothing) for name in known}
         self.dead_letter_queues = facts.dead_letter_queues | topology.dead_letters_into.keys()
+        self._names = sorted({*self.queues, *topology.consumers_of})
         self.scripts = {worker.script for worker in topology.workers}
 
     def lacks(self, name: str) -> bool:
@@ -77,7 +78,7 @@ class Account:
 
     def similar(self, name: str) -> str | None:
         """The queue of the account, or the consumed one of the run, whose name is one slip away from a missing one."""
-        return near(name, sorted({*self.queues, *self.topology.consumers_of} - {name}))
+        return near(name, self._names)
 
     def misspelt(self) -> set[str]:
         """The queues of the account that a missing name of the run most likely means: they are not what is wrong."""

@@ -9,20 +9,25 @@ wrangler stops with `Queue "…" does not exist` where a Worker only consumes th
 wrangler 4.113 and later create it without a question, also where its name is misspelt; an older one stops.
 
 ## Bad
+In the account:
 ```json account
 { "queues": { "order": {} } }
 ```
+In the file:
 ```jsonc
 { "queues": { "consumers": [{ "queue": "orders", "dead_letter_queue": "orders-dlq" }, { "queue": "orders-dlq" }] } }
 ```
+Or:
 ```jsonc
 { "queues": { "producers": [{ "binding": "ORDERS", "queue": "orders" }] } }
 ```
 
 ## Good
+In the account:
 ```json account
 { "queues": { "orders": {}, "orders-dlq": {} } }
 ```
+In the file:
 ```jsonc
 { "queues": { "consumers": [{ "queue": "orders", "dead_letter_queue": "orders-dlq" }, { "queue": "orders-dlq" }] } }
 ```

@@ -10,12 +10,14 @@ the file leaves out, wrangler does not send, and Cloudflare does not say whether
 only for `max_concurrency` it says that the cap goes. Local development takes the default in any case.
 
 ## Bad
+In the account:
 ```json account
 { "queues": {
   "orders": { "consumers": [{ "script_name": "shop", "dead_letter_queue": "orders-dlq", "settings": { "max_retries": 10 } }] },
   "orders-dlq": { "consumers": [{ "script_name": "shop" }] }
 } }
 ```
+In the file:
 ```jsonc
 {
   "name": "shop",
@@ -26,12 +28,14 @@ only for `max_concurrency` it says that the cap goes. Local development takes th
 ```
 
 ## Good
+In the account:
 ```json account
 { "queues": {
   "orders": { "consumers": [{ "script_name": "shop", "dead_letter_queue": "orders-dlq", "settings": { "max_retries": 10 } }] },
   "orders-dlq": { "consumers": [{ "script_name": "shop" }] }
 } }
 ```
+In the file:
 ```jsonc
 {
   "name": "shop",
@@ -63,7 +67,10 @@ _SETTINGS = (
     ("max_concurrency", "max_concurrency", 1),
     ("retry_delay", "retry_delay", 1),
 )
-"""A setting's name in the file and in Cloudflare's API, and by what the file's number is multiplied to be the API's."""
+"""A setting's name in the file and in Cloudflare's API, and by what the file's number is multiplied to be the API's.
+
+What the API leaves out of a consumer's settings, or shows as null, has its default.
+"""
 _UNSET = "unset (automatic)"
 
 
@@ -83,10 +90,8 @@ def check(worker: Worker, facts: Facts) -> Iterator[Finding]:
 
 
 def _settings(consumer: Consumer, known: ConsumerFacts) -> Iterator[Finding]:
-    for name, in_api, factor in _SETTINGS:
+    for name, in_api, factor in _SETTINGS if known.settings else ():
         key, field = CONSUMER_KEYS[name], consumer.field(name)
-        if in_api not in known.settings and key.default is not None:
-            continue
         there = known.settings.get(in_api)
         if there is None and key.default is not None:
             there = key.default * factor

@@ -9,17 +9,21 @@ Cloudflare creates it without a word, in the jurisdiction of its source and with
 where nobody looks, and is deleted after four days. If the name is misspelt, the queue that is watched stays empty.
 
 ## Bad
+In the account:
 ```json account
 { "queues": { "orders": {} } }
 ```
+In the file:
 ```jsonc
 { "queues": { "consumers": [{ "queue": "orders", "dead_letter_queue": "orders-dlq" }] } }
 ```
 
 ## Good
+In the account:
 ```json account
 { "queues": { "orders": {}, "orders-dlq": { "consumers": [{ "script_name": "alerts" }] } } }
 ```
+In the file:
 ```jsonc
 { "queues": { "consumers": [{ "queue": "orders", "dead_letter_queue": "orders-dlq" }] } }
 ```
@@ -50,10 +54,12 @@ def check_project(topology: Topology, facts: Facts) -> Iterator[Finding]:
             continue
         seen.add(name)
         right = account.similar(name)
-        hint = f"did you mean {right!r}? If not" if right is not None else "so that somebody consumes it"
-        whose = f"{each.owner} of {each.queue!r} dead-letters into {name!r}, which" if each.owner else f"{name!r}"
-        what = "does not exist in the account" + ("" if each.owner else " and will be created, with nobody to consume it")
-        message = f"{whose} {what}; {hint}, run `wrangler queues create {name}` and give it a consumer"
+        hint = f"did you mean {right!r}? If not, " if right is not None else ""
+        if each.owner:
+            what = f"in the account {each.owner} of {each.queue!r} dead-letters into {name!r}, which does not exist"
+        else:
+            what = f"the account has no queue {name!r}; Cloudflare will create it, and nobody will consume it"
+        message = f"{what}: {hint}run `wrangler queues create {name}` and give it a consumer"
         spot = each.dead_letter_spot
         yield RULE.finding(spot.place, message, environment=spot.environment, severity=spot.severity)
 

@@ -8,17 +8,21 @@ and no file of the run. It takes the place of `dlq-no-consumer`.
 In a dead-letter queue without an active consumer a message lives four days (24 hours on the Free plan) and is then deleted.
 
 ## Bad
+In the account:
 ```json account
 { "queues": { "orders": {}, "orders-dlq": { "consumers": [] } } }
 ```
+In the file:
 ```jsonc
 { "queues": { "consumers": [{ "queue": "orders", "dead_letter_queue": "orders-dlq" }] } }
 ```
 
 ## Good
+In the account:
 ```json account
 { "queues": { "orders": {}, "orders-dlq": { "consumers": [{ "type": "http_pull" }] } } }
 ```
+In the file:
 ```jsonc
 { "queues": { "consumers": [{ "queue": "orders", "dead_letter_queue": "orders-dlq" }] } }
 ```

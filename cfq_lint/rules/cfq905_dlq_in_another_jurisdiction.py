@@ -9,20 +9,24 @@ Cloudflare wants a dead-letter queue in the jurisdiction of its source, and refu
 queue is created and cannot be changed.
 
 ## Bad
+In the account:
 ```json account
 { "queues": { "orders": { "jurisdiction": "eu" }, "orders-dlq": { "consumers": [{ "script_name": "alerts" }] } } }
 ```
+In the file:
 ```jsonc
 { "queues": { "consumers": [{ "queue": "orders", "dead_letter_queue": "orders-dlq" }] } }
 ```
 
 ## Good
+In the account:
 ```json account
 { "queues": {
   "orders": { "jurisdiction": "eu" },
   "orders-dlq-eu": { "jurisdiction": "eu", "consumers": [{ "script_name": "alerts" }] }
 } }
 ```
+In the file:
 ```jsonc
 { "queues": { "consumers": [{ "queue": "orders", "dead_letter_queue": "orders-dlq-eu" }] } }
 ```

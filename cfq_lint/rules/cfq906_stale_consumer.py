@@ -10,17 +10,21 @@ A deploy adds and updates consumers, it never removes one. The queue keeps calli
 message fails, and no other Worker can be attached (API code 11004).
 
 ## Bad
+In the account:
 ```json account
 { "queues": { "orders": { "consumers": [{ "script_name": "shop" }] } } }
 ```
+In the file:
 ```jsonc
 { "name": "shop", "queues": { "producers": [{ "binding": "ORDERS", "queue": "orders" }] } }
 ```
 
 ## Good
+In the account:
 ```json account
 { "queues": { "orders": { "consumers": [{ "script_name": "billing" }] } } }
 ```
+In the file:
 ```jsonc
 { "name": "shop", "queues": { "producers": [{ "binding": "ORDERS", "queue": "orders" }] } }
 ```

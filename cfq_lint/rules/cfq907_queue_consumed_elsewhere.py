@@ -8,17 +8,21 @@ notification. Where that Worker consumes it in this run too, the rules about the
 A queue has one consumer: the deploy fails with API code 11004 (`workers.api.error.consumer_exists`) until the other is removed.
 
 ## Bad
+In the account:
 ```json account
 { "queues": { "orders": { "consumers": [{ "script_name": "old-shop" }] }, "alerts": {} } }
 ```
+In the file:
 ```jsonc
 { "name": "shop", "queues": { "consumers": [{ "queue": "orders", "dead_letter_queue": "alerts" }, { "queue": "alerts" }] } }
 ```
 
 ## Good
+In the account:
 ```json account
 { "queues": { "orders": { "consumers": [{ "script_name": "shop", "dead_letter_queue": "alerts" }] }, "alerts": {} } }
 ```
+In the file:
 ```jsonc
 { "name": "shop", "queues": { "consumers": [{ "queue": "orders", "dead_letter_queue": "alerts" }, { "queue": "alerts" }] } }
 ```

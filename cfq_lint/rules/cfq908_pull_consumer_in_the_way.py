@@ -8,17 +8,21 @@ A queue has one consumer, by push or by pull: the deploy fails with API code 110
 `http_pull` out of a file does not switch it off in the account.
 
 ## Bad
+In the account:
 ```json account
 { "queues": { "orders": { "consumers": [{ "type": "http_pull" }] }, "alerts": {} } }
 ```
+In the file:
 ```jsonc
 { "name": "shop", "queues": { "consumers": [{ "queue": "orders", "dead_letter_queue": "alerts" }, { "queue": "alerts" }] } }
 ```
 
 ## Good
+In the account:
 ```json account
 { "queues": { "orders": { "consumers": [] }, "alerts": { "consumers": [] } } }
 ```
+In the file:
 ```jsonc
 { "name": "shop", "queues": { "consumers": [{ "queue": "orders", "dead_letter_queue": "alerts" }, { "queue": "alerts" }] } }
 ```

@@ -8,17 +8,21 @@ A paused queue takes messages and delivers none, neither by push nor by pull (40
 whatever waits longer than the retention is deleted. A deploy does not resume it.
 
 ## Bad
+In the account:
 ```json account
 { "queues": { "orders": { "delivery_paused": true, "consumers": [{ "script_name": "billing" }] } } }
 ```
+In the file:
 ```jsonc
 { "queues": { "producers": [{ "binding": "ORDERS", "queue": "orders" }] } }
 ```
 
 ## Good
+In the account:
 ```json account
 { "queues": { "orders": { "delivery_paused": false, "consumers": [{ "script_name": "billing" }] } } }
 ```
+In the file:
 ```jsonc
 { "queues": { "producers": [{ "binding": "ORDERS", "queue": "orders" }] } }
 ```

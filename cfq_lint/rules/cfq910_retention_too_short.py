@@ -10,9 +10,11 @@ The message expires before its last retry and never reaches the dead-letter queu
 long as the retention, no retry ever comes, or nothing is ever delivered, and it is an error.
 
 ## Bad
+In the account:
 ```json account
 { "queues": { "orders": { "message_retention_period": 3600 }, "orders-dlq": {} } }
 ```
+In the file:
 ```jsonc
 { "queues": { "consumers": [
   { "queue": "orders", "max_retries": 5, "retry_delay": 900, "dead_letter_queue": "orders-dlq" },
@@ -21,9 +23,11 @@ long as the retention, no retry ever comes, or nothing is ever delivered, and it
 ```
 
 ## Good
+In the account:
 ```json account
 { "queues": { "orders": { "message_retention_period": 86400 }, "orders-dlq": {} } }
 ```
+In the file:
 ```jsonc
 { "queues": { "consumers": [
   { "queue": "orders", "max_retries": 5, "retry_delay": 900, "dead_letter_queue": "orders-dlq" },

@@ -9,23 +9,27 @@ A message that reaches the retention is deleted, unprocessed, and not dead-lette
 keep up, fails, or is not there.
 
 ## Bad
+In the account:
 ```json account
 { "taken_at": "2026-01-05T00:00:00Z", "queues": { "orders": {
   "message_retention_period": 345600, "oldest_message_timestamp_ms": 1767268800000, "backlog_count": 12,
   "consumers": [{ "script_name": "billing" }]
 } } }
 ```
+In the file:
 ```jsonc
 { "queues": { "producers": [{ "binding": "ORDERS", "queue": "orders" }] } }
 ```
 
 ## Good
+In the account:
 ```json account
 { "taken_at": "2026-01-05T00:00:00Z", "queues": { "orders": {
   "message_retention_period": 345600, "oldest_message_timestamp_ms": 1767571140000, "backlog_count": 12,
   "consumers": [{ "script_name": "billing" }]
 } } }
 ```
+In the file:
 ```jsonc
 { "queues": { "producers": [{ "binding": "ORDERS", "queue": "orders" }] } }
 ```

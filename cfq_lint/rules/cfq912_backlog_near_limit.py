@@ -7,17 +7,21 @@ Reports a queue whose backlog is more than 80 % of the limit; the share is this 
 A full queue refuses every send (429, `QueueStorageLimitExceeded`) until messages are consumed, purged, or expire.
 
 ## Bad
+In the account:
 ```json account
 { "queues": { "orders": { "backlog_bytes": 24000000000, "consumers": [{ "script_name": "billing" }] } } }
 ```
+In the file:
 ```jsonc
 { "queues": { "producers": [{ "binding": "ORDERS", "queue": "orders" }] } }
 ```
 
 ## Good
+In the account:
 ```json account
 { "queues": { "orders": { "backlog_bytes": 240000000, "consumers": [{ "script_name": "billing" }] } } }
 ```
+In the file:
 ```jsonc
 { "queues": { "producers": [{ "binding": "ORDERS", "queue": "orders" }] } }
 ```

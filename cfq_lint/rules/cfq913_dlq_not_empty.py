@@ -7,17 +7,21 @@ Reports a dead-letter queue, of the files or of a consumer in the account, in wh
 Each of them has failed all its retries and is not done. It waits for somebody until its retention ends, and is then deleted.
 
 ## Bad
+In the account:
 ```json account
 { "queues": { "orders": {}, "orders-dlq": { "backlog_count": 3, "consumers": [{ "type": "http_pull" }] } } }
 ```
+In the file:
 ```jsonc
 { "queues": { "consumers": [{ "queue": "orders", "dead_letter_queue": "orders-dlq" }] } }
 ```
 
 ## Good
+In the account:
 ```json account
 { "queues": { "orders": {}, "orders-dlq": { "backlog_count": 0, "consumers": [{ "type": "http_pull" }] } } }
 ```
+In the file:
 ```jsonc
 { "queues": { "consumers": [{ "queue": "orders", "dead_letter_queue": "orders-dlq" }] } }
 ```

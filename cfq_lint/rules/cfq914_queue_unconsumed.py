@@ -8,17 +8,21 @@ in either. Dead-letter queues are reported by `dlq-unconsumed`. It takes the pla
 Without a consumer messages wait until their retention ends and are then deleted.
 
 ## Bad
+In the account:
 ```json account
 { "queues": { "orders": { "consumers": [] } } }
 ```
+In the file:
 ```jsonc
 { "queues": { "producers": [{ "binding": "ORDERS", "queue": "orders" }] } }
 ```
 
 ## Good
+In the account:
 ```json account
 { "queues": { "orders": { "consumers": [{ "type": "http_pull" }] } } }
 ```
+In the file:
 ```jsonc
 { "queues": { "producers": [{ "binding": "ORDERS", "queue": "orders" }] } }
 ```

@@ -8,19 +8,23 @@ dead-letter queue and that is empty. Who sends over the REST API is no producer 
 It is a leftover, or its name is wrong somewhere: whoever is to use it uses another queue.
 
 ## Bad
+In the account:
 ```json account
 { "queues": {
   "orders": { "consumers": [] }, "alerts": { "consumers": [] }, "orders-old": { "consumers": [], "producers": [] }
 } }
 ```
+In the file:
 ```jsonc
 { "queues": { "consumers": [{ "queue": "orders", "dead_letter_queue": "alerts" }, { "queue": "alerts" }] } }
 ```
 
 ## Good
+In the account:
 ```json account
 { "queues": { "orders": { "consumers": [] }, "alerts": { "consumers": [] } } }
 ```
+In the file:
 ```jsonc
 { "queues": { "consumers": [{ "queue": "orders", "dead_letter_queue": "alerts" }, { "queue": "alerts" }] } }
 ```
