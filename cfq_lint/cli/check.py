@@ -43,7 +43,7 @@ def check(values: dict[str, Any]) -> int:
 def fail(message: str) -> int:
     """Say why a run is refused; the exit code for it."""
     for line in message.splitlines():
-        print(f"cfq-lint: {line}", file=sys.stderr)
+        say(line)
     return FAILED
 
 
@@ -95,7 +95,7 @@ def answer(
         report = baseline.accept(report, values["write_baseline"] or values["baseline"])
     threshold = Severity(values["fail_on"] or (settings[1].fail_on if settings else "warning"))
     for problem in report.problems:
-        print(f"cfq-lint: {clean(problem)}", file=sys.stderr)
+        say(clean(problem))
     if values["diff"] and not values["output"]:
         sys.stdout.flush()  # what is left over would fail where nobody catches it any more
     else:
@@ -122,7 +122,12 @@ def _judge_files(
 
 def say_that_there_is_nothing(paths: list[str]) -> None:
     """Say it where no file was found: that is no fault, and yet hardly what was meant."""
-    print(f"cfq-lint: no wrangler files in {', '.join(paths)}", file=sys.stderr)
+    say(f"no wrangler files in {', '.join(paths)}")
+
+
+def say(message: str) -> None:
+    """Say something beside the report."""
+    print(f"cfq-lint: {message}", file=sys.stderr)
 
 
 def _known_queues(file: str | None) -> list[str] | None:

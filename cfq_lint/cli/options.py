@@ -62,7 +62,9 @@ _OF_CHECK_ALONE = frozenset({"fix", "unsafe-fixes", "diff", "known-queues", "fac
 AUDIT: tuple[Option, ...] = (
     *(option for option in CHECK if option.name not in _OF_CHECK_ALONE),
     Option("token", VALUE, "An API token with the permission Queues Read; better in CLOUDFLARE_API_TOKEN.", "TOKEN"),
-    Option("account-id", VALUE, "The account; else CLOUDFLARE_ACCOUNT_ID, else account_id in the files.", "ID"),
+    Option(
+        "account-id", VALUE, "The account; else account_id in the files, else CLOUDFLARE_ACCOUNT_ID, as wrangler has it.", "ID"
+    ),
     Option("base-url", VALUE, "Where the API is; else CLOUDFLARE_API_BASE_URL, else Cloudflare's.", "URL"),
     Option("timeout", VALUE, "Longest wait for one answer, in seconds.", "SECONDS", default="10"),
     Option("facts", VALUE, "Take this snapshot for the account; nothing is sent (schema: facts).", "FILE"),

@@ -102,7 +102,7 @@ class Api:
             raise errors.TimedOut(self.host, self._timeout) from None
         except httpx.DecodingError as error:
             raise errors.NotJson(self.host, self._said(str(error))) from None
-        except (httpx.HTTPError, OSError) as error:
+        except (httpx.HTTPError, OSError, UnicodeError) as error:
             raise self._lost(error) from None
 
     def _lost(self, error: Exception) -> errors.AccountError:
@@ -120,8 +120,8 @@ class Api:
                 why = os.strerror(cause.errno) if cause.errno > 0 else cause.strerror or why
             # Where a name has several addresses, each has its fault.
             cause = cause.exceptions[0] if isinstance(cause, BaseExceptionGroup) else cause.__cause__ or cause.__context__
-        why = self._said(why)
-        if isinstance(error, httpx.ConnectError | httpx.ProxyError):
+        why = self._said(why).rstrip(".")
+        if isinstance(error, httpx.ConnectError | httpx.ProxyError | UnicodeError):
             return errors.NotReached(self.host, why)
         return errors.BrokenOff(self.host, why)
 
@@ -173,10 +173,11 @@ def _checked(base_url: str) -> tuple[str, bool]:
     """The host of an address, and whether it is reached by TLS. Raises WrongAccess for one that would give the token away."""
     try:
         parts = urlsplit(base_url)
-        host, port, is_plain = parts.hostname, parts.port, not parts.username and not parts.password and base_url.isprintable()
-    except ValueError:
-        host, port, is_plain = None, None, False
-    if not host or not is_plain or parts.query or parts.fragment or parts.scheme not in {"http", "https"}:
+        host, port = httpx.URL(base_url).host, parts.port
+        is_plain = "@" not in parts.netloc and not parts.query and not parts.fragment and parts.scheme in {"http", "https"}
+    except (ValueError, httpx.InvalidURL):
+        host, port, is_plain = "", None, False
+    if not host or not is_plain:
         raise errors.WrongAccess(
             f"the base URL is not an address like {BASE_URL}; a user, a query and a fragment are not for it"
         )
@@ -184,7 +185,8 @@ def _checked(base_url: str) -> tuple[str, bool]:
         raise errors.WrongAccess(
             "the base URL is http:// to another machine, and the token would travel readable; use https://"
         )
-    return host if port is None else f"{host}:{port}", parts.scheme == "https"
+    shown = f"[{host}]" if ":" in host else host
+    return shown if port is None else f"{shown}:{port}", parts.scheme == "https"
 
 
 def _is_here(host: str) -> bool:
