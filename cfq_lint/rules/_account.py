@@ -7,7 +7,7 @@ to hour stands in brackets, so that a baseline knows them again.
 
 from __future__ import annotations
 
-from cfq_lint.facts import QueueFacts
+from cfq_lint.facts import FREE, QueueFacts
 from cfq_lint.finding import Severity
 from cfq_lint.keys import is_queue_name
 from cfq_lint.record import record
@@ -123,6 +123,13 @@ class Account:
         """Whether a queue certainly has no consumer, neither now nor after the deploy."""
         topology = self.topology
         return self.queues[queue].consumers == () and topology.is_whole and queue not in topology.consumers_of
+
+
+def longer_retention(facts: Facts, queue: str) -> str:
+    """How to keep a queue's messages for longer, as the last of several things to do."""
+    if facts.plan == FREE:
+        return "on the Free plan the retention is fixed"
+    return f"or run `wrangler queues update {queue} --message-retention-period-secs N`"
 
 
 def described(consumer: ConsumerFacts) -> str:

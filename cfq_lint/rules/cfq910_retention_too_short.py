@@ -41,7 +41,7 @@ from __future__ import annotations
 from cfq_lint import limits
 from cfq_lint.finding import Finding, Severity
 from cfq_lint.rule import LIVE, Rule
-from cfq_lint.rules._account import Account
+from cfq_lint.rules._account import Account, longer_retention
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -64,9 +64,10 @@ def check_project(topology: Topology, facts: Facts) -> Iterator[Finding]:
         if delay and delay >= retention:
             undelivered.add(queue)
             spot = account.spot(queue)
+            remedy = longer_retention(facts, queue)
             message = (
                 f"the delivery delay of {queue!r}, {delay} s, is not below its retention, {retention} s ({why}): nothing is"
-                f" ever delivered; {_remedy(queue)}"
+                f" ever delivered; lower it, {remedy}"
             )
             severity = spot.severity or Severity.ERROR
             yield RULE.finding(spot.place, message, environment=spot.environment, severity=severity)
@@ -83,26 +84,23 @@ def _judge(each: Attachment, account: Account) -> Iterator[Finding]:
     known = account.queues.get(each.queue)
     first = (known.delivery_delay or 0) if known is not None else 0
     needed = first + retries * delay
+    remedy = longer_retention(account.facts, each.queue)
     whose = f"{each.owner} of {each.queue!r} in the account: " if each.owner else ""
     if delay >= retention:
         severity = severity or Severity.ERROR
         message = (
             f"{whose}the retry delay, {delay} s, is not below the retention of {each.queue!r}, {retention} s ({why}): no retry"
-            f" ever comes; {_remedy(each.queue)}"
+            f" ever comes; lower it, {remedy}"
         )
     elif needed > retention:
         before = f" after a delivery delay of {first} s" if first else ""
         message = (
             f"{whose}{retries} retries {delay} s apart{before} take {needed} s > {retention} s, the retention of {each.queue!r}"
-            f" ({why}): the message expires first and never reaches a dead-letter queue; {_remedy(each.queue)}"
+            f" ({why}): the message expires first and never reaches a dead-letter queue; lower it, {remedy}"
         )
     else:
         return
     yield RULE.finding(each.spot.place, message, environment=each.spot.environment, severity=severity)
-
-
-def _remedy(queue: str) -> str:
-    return f"lower it, or run `wrangler queues update {queue} --message-retention-period-secs N`"
 
 
 RULE = Rule(

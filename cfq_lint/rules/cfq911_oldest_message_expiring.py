@@ -40,7 +40,7 @@ from __future__ import annotations
 from cfq_lint import limits
 from cfq_lint.finding import Finding, Severity
 from cfq_lint.rule import LIVE, Rule
-from cfq_lint.rules._account import NEAR_PERCENT, Account, about, duration
+from cfq_lint.rules._account import NEAR_PERCENT, Account, about, duration, longer_retention
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def check_project(topology: Topology, facts: Facts) -> Iterator[Finding]:
             continue
         message = (
             f"the oldest message of {queue!r} is about to be deleted ({about(age)} old, kept for {duration(retention)}, {why});"
-            f" see why it is not consumed, or run `wrangler queues update {queue} --message-retention-period-secs N`"
+            f" see why it is not consumed, {longer_retention(facts, queue)}"
         )
         spot = account.spot(queue)
         yield RULE.finding(spot.place, message, environment=spot.environment, severity=spot.severity)
