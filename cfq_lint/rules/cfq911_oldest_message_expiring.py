@@ -2,7 +2,8 @@
 
 ## What it does
 Reports a queue whose oldest message is older than 80 % of what it is kept for; the share is this linter's choice. In a
-dead-letter queue that nobody consumes a message is kept for four days at most.
+dead-letter queue that nobody consumes a message is kept for four days at most. An audit reads the backlog of the queues that
+the files name, and of the dead-letter queues of their consumers.
 
 ## Why it matters
 A message that reaches the retention is deleted, unprocessed, and not dead-lettered. A consumer that is this far behind does not

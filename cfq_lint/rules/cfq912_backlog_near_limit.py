@@ -2,6 +2,7 @@
 
 ## What it does
 Reports a queue whose backlog is more than 80 % of the limit; the share is this linter's choice. At the limit it is an error.
+An audit reads the backlog of the queues that the files name, and of the dead-letter queues of their consumers.
 
 ## Why it matters
 A full queue refuses every send (429, `QueueStorageLimitExceeded`) until messages are consumed, purged, or expire.

@@ -2,6 +2,7 @@
 
 ## What it does
 Reports a dead-letter queue, of the files or of a consumer in the account, in which messages wait.
+An audit reads the backlog of the queues that the files name, and of the dead-letter queues of their consumers.
 
 ## Why it matters
 Each of them has failed all its retries and is not done. It waits for somebody until its retention ends, and is then deleted.
