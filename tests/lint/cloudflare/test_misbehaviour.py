@@ -3,54 +3,16 @@
 from __future__ import annotations
 
 import logging
-import os
 
 import pytest
 
 from cfq_lint.cli import app
-from cfq_lint.cloudflare import api, pace
 
-from .hostile import ACCOUNT, TOKEN, FakeClock, Server, assert_silent
+from .hostile import TOKEN, Server, assert_silent
 from .misbehaviours import MISBEHAVIOURS
+from .support import files
 
-CONFIG = """{
-  // %s
-  "name": "shop",
-  "queues": {
-    "producers": [{ "binding": "ORDERS", "queue": "orders" }],
-    "consumers": [{ "queue": "orders", "dead_letter_queue": "orders-dlq" }]
-  }
-}
-"""
-
-
-@pytest.fixture
-def room(tmp_path, monkeypatch):
-    """A folder with a file, an environment that holds nothing, and time that costs none."""
-    (tmp_path / "wrangler.jsonc").write_text(CONFIG % "a shop")
-    for name in [name for name in os.environ if name.startswith(("CLOUDFLARE_", "CFQ_")) or name.upper().endswith("_PROXY")]:
-        monkeypatch.delenv(name)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("CLOUDFLARE_API_TOKEN", TOKEN)
-    monkeypatch.setenv("CLOUDFLARE_ACCOUNT_ID", ACCOUNT)
-    clock = FakeClock()
-    for name in ("now", "monotonic", "sleep"):
-        monkeypatch.setattr(pace.Clock, name, lambda _self, *given, act=getattr(clock, name): act(*given))
-    monkeypatch.setattr(api, "ANSWER_BYTES_MAX", 1_000_000)
-    return tmp_path
-
-
-@pytest.fixture
-def logs(caplog):
-    """Every record of every logger, written out as a debugging program would."""
-    caplog.set_level(logging.DEBUG)
-    caplog.handler.setFormatter(logging.Formatter("%(name)s %(message)s"))
-    return caplog
-
-
-def files(room):
-    """All that stands below a folder, but what the test put there."""
-    return {file.name: file.read_bytes() for file in room.iterdir() if file.name != "wrangler.jsonc"}
+pytestmark = pytest.mark.usefixtures("room")
 
 
 @pytest.mark.parametrize("name", MISBEHAVIOURS)
@@ -76,7 +38,7 @@ def test_a_misbehaving_server_is_exit_2_with_a_clear_message(name, room, capfd, 
     assert len(err) < 1_000
 
 
-def test_the_logs_that_were_searched_do_hold_what_servers_say(room, logs, capfd):
+def test_the_logs_that_were_searched_do_hold_what_servers_say(logs, capfd):
     """A search that finds nothing proves something only where there is much to find."""
     with Server(lambda handler, _: handler.json({}, 404, X_Echo=f"before {TOKEN} behind")) as server:
         assert app.run(["audit", "--base-url", server.url]) == 2
@@ -85,7 +47,7 @@ def test_the_logs_that_were_searched_do_hold_what_servers_say(room, logs, capfd)
     assert_silent(logs.text, *capfd.readouterr())
 
 
-def test_logs_of_others_are_left_alone(room, logs, capfd):
+def test_logs_of_others_are_left_alone(logs):
     with Server(MISBEHAVIOURS["404"][0]) as server:
         app.run(["audit", "--base-url", server.url])
     logging.getLogger("httpx").warning("%s is mine", "this")
