@@ -239,7 +239,10 @@ def test_only_the_command_line_prints_exits_and_reads_the_environment(package):
                 assert "SystemExit" not in ast.unparse(node.exc), f"{module}:{node.lineno}"
 
 
-HEAVY = {"pydantic": {"settings", "snapshot"}, "json5": {"syntax.json5_tokens"}, "typer": {"cli"}, "httpx": {"cloudflare"}}
+HEAVY = {
+    "pydantic": {"settings", "snapshot", "cloudflare"}, "json5": {"syntax.json5_tokens"}, "typer": {"cli"}, "rich": {"cli"},
+    "httpx": {"cloudflare"}, "asyncio": {"cloudflare", "cli.access"}, "time": {"cloudflare.pace"},
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("library", "home"), HEAVY.items(), ids=HEAVY)
@@ -247,6 +250,17 @@ def test_a_heavy_library_has_one_home(library, home):
     for module, file, tree in modules("cfq_lint"):
         if any(name.split(".")[0] == library for name in imports(tree, "cfq_lint", module, file)):
             assert room("cfq_lint", module) in home or module in home, f"{module} imports {library}"
+
+
+def test_the_account_is_asked_with_get_alone():
+    """There is one place that sends anything, and it names the method itself; nothing that could name another is called."""
+    methods, others = [], {"post", "put", "patch", "delete", "request", "send", "build_request", "options", "head"}
+    for module, _, tree in modules("cfq_lint"):
+        calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)]
+        methods += [ast.literal_eval(node.args[0]) for node in calls if node.func.attr == "stream"]
+        if module.startswith("cloudflare") or module in {"cli.access", "cli.audit"}:
+            assert not others & {node.func.attr for node in calls}, module
+    assert methods == ["GET"]
 
 
 def test_no_rule_takes_a_value_apart_itself():
