@@ -110,7 +110,7 @@ def test_the_server_s_word_counts_more_than_ours():
 
 def test_all_waits_together_have_an_end():
     error = errors.TooManyRequests("h", 429, 25.0)
-    assert waits(*[(error, 1)] * 3) == ([25.0, 25.0], error)
+    assert waits((error, 1), (error, 2)) == ([25.0], error)
 
 
 @pytest.mark.parametrize(

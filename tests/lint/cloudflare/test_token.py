@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
+import threading
 
 import pytest
 
@@ -84,6 +86,24 @@ def test_a_process_of_its_own_that_logs_everything_does_not_show_it(script, tmp_
     assert b"httpcore.http11" in done.stderr
     assert (done.returncode == 2) is (script is not SHOP), done.stderr.decode()
     assert_silent(done.stdout, done.stderr)
+
+
+def test_whoever_interrupts_a_slow_reading_is_left_in_peace(tmp_path):
+    (tmp_path / "wrangler.jsonc").write_text(CONFIG)
+    asked = threading.Event()
+
+    def script(handler, _request):
+        asked.set()
+        handler.silence()
+
+    with Server(script) as server:
+        environment = {**WITH_ACCESS, "CLOUDFLARE_API_BASE_URL": server.url, "PATH": ""}
+        command = [sys.executable, "-m", "cfq_lint", "audit", "--timeout", "60"]
+        with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment) as process:
+            assert asked.wait(60)
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate(timeout=60)
+    assert (process.returncode, out, err) == (130, b"", b"")
 
 
 @pytest.mark.parametrize("arguments", [["--tokn", TOKEN], ["--token"], ["--format", "html", "--token", TOKEN], ["--token", TOKEN, "--nope"], ["--timeout=x", "--token", TOKEN]])
