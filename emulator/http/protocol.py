@@ -46,7 +46,7 @@ class Protocol(HttpToolsProtocol):
         super().__init__(*args, **options)
         self._prompt = prompt
         self._whole: list[bytes] | None = None
-        self._start: bytes = b""
+        self._start, self._ends = b"", False
         self._stage, self._since, self._head_bytes = _HEAD, 0.0, 0
 
     # --- the connection
@@ -79,6 +79,13 @@ class Protocol(HttpToolsProtocol):
             self._head_bytes += len(data)
             if self._head_bytes > HEAD_BYTES_MAX:
                 self._refuse(HeadersTooLarge())
+
+    def shutdown(self) -> None:
+        """The server ends: a request that is on its way is still answered."""
+        if self._whole is None:
+            super().shutdown()
+        else:
+            self._ends = True
 
     def _without_upgrade(self) -> bytes:
         """The head again, for a parser that would take what follows for another protocol. A server may stay with this one."""
@@ -203,6 +210,8 @@ class Protocol(HttpToolsProtocol):
             self._start = b"".join([STATUS_LINE[message["status"]], *lines, b"\r\n"])
         else:
             self.transport.write(self._start + message["body"])
+            if self._ends:
+                self.transport.close()
 
     # --- refusals
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import json
+import signal
 import socket
+import time
 
 import pytest
 
@@ -148,6 +150,29 @@ def test_a_head_without_end_is_refused(wire):
             if wire._more():
                 break
     assert wire.answer()[0] == 431
+
+
+def test_a_request_that_is_on_its_way_when_the_server_ends_is_answered(tmp_path):
+    with Server(folder=tmp_path, db="jobs.db") as server:
+        with server.client() as client:
+            path = f"/client/v4/accounts/a/queues/{pull_queue(client, 'jobs')}"
+        wire = Wire(server)
+        whole = request(f"{path}/messages", PUSH)
+        wire.say(whole[:-1])
+        with server.client() as client:  # its beginning is there before the signal is
+            client.get("/queues")
+        server.process.send_signal(signal.SIGTERM)
+        until = time.monotonic() + 10
+        with contextlib.suppress(OSError):
+            while time.monotonic() < until:
+                socket.create_connection(("127.0.0.1", server.port), 1).close()
+        wire.say(whole[-1:])
+        assert wire.answer()[0] == 200
+        assert wire.ended()
+        wire.socket.close()
+        assert server.process.wait(30) == 0
+        server.start()
+        assert count(server, path) == 1
 
 
 def test_both_ways_say_the_same_of_a_refusal(path, wire):
