@@ -56,7 +56,7 @@ def serve(
     account_id: Annotated[str | None, typer.Option(metavar="A", help="The only account to answer for.")] = None,
     time: Annotated[str, typer.Option(metavar="T", help="real, virtual, or a speed such as 60x.")] = "real",
     start: Annotated[str | None, typer.Option(metavar="T", help="When virtual time starts (ISO).")] = None,
-    control: Annotated[bool, typer.Option(help="Open /emulator/…: time, faults, events, redrive, reset.")] = False,
+    control: Annotated[bool, typer.Option(help="Open /emulator/…: time, faults, events, reset.")] = False,
     queue: Annotated[list[str] | None, typer.Option(metavar="Q", help="A queue to create if it is missing.")] = None,
     push: Annotated[list[str] | None, typer.Option(metavar="Q=URL", help="Post that queue's batches to a URL.")] = None,
     push_timeout: Annotated[float, typer.Option(metavar="S", min=0.01, help="An endpoint's seconds to answer.")] = PUSH_SECONDS,

@@ -225,12 +225,3 @@ class FaultChances(Body):
     crashes: float = 0
     refused_sends: float = 0
     slow: float = 0
-
-
-class Redrive(Body):
-    """Dead letters to send again: by ids, or the first `limit`."""
-
-    source: Short
-    target: Short
-    ids: list[Short] | None = None
-    limit: Annotated[int, Field(ge=1, le=100_000)] = 100

@@ -23,7 +23,7 @@ from starlette.routing import Route
 from emulator.clock import SECOND_US, moment
 from emulator.core import commands
 from emulator.core.decide.manage import find
-from emulator.core.refusals import JSONRequestBodyInvalid, JSONRequestBodyMalformed, Refused
+from emulator.core.refusals import JSONRequestBodyInvalid, JSONRequestBodyMalformed, QueueUnknown, Refused
 from emulator.http import health
 from emulator.http.access import READ, WRITE
 from emulator.http.dead_letters import send_back
@@ -66,7 +66,7 @@ HEADERS = {
 _BODY_BYTES_MAX = 10_000
 _EVENTS_INLINE = 50_000
 """A journal with more events is read in a thread."""
-_HITS_MAX = 1_000_000
+_HITS_MAX = _LIMIT_MAX = 1_000_000
 _SECONDS_MAX = 3_660 * 24 * 3_600
 """A clock is moved ten years at most at once, and no plot goes back further."""
 
@@ -161,21 +161,35 @@ class Dashboard:
 
     # --- doing
 
+    def _core(self, request: Request) -> str:
+        """A queue by its core name, or by the id that it has over REST."""
+        given: str = request.path_params["core"]
+        row = self._service.directory.queues.get(given)
+        return given if row is None or given in self._service.state.queues else str(row["core"])
+
     def _act(self, request: Request, given: dict[str, Any]) -> Any:
-        core, action = request.path_params["core"], request.path_params["action"]
+        core, action = self._core(request), request.path_params["action"]
         if action in {"pause", "resume"}:
             self._service.execute(commands.ChangeQueue(core, delivery_paused=action == "pause"))
         elif action == "purge":
             gone = self._service.execute(commands.Purge(core))
             return {"purged": sum(len(getattr(event, "ids", ())) for event in gone)}
         elif action == "redrive":
-            target = given.get("target")
-            if target is not None and not isinstance(target, str):
-                raise JSONRequestBodyInvalid("target is the name of a queue")
-            return send_back(self._service.broker, core, self._watch.deaths, target)._asdict()
+            return self._redrive(core, given.get("target"), given.get("limit"))
         else:
             raise NoRoute
         return {}
+
+    def _redrive(self, core: str, target: Any, limit: Any) -> Any:
+        if target is not None and not isinstance(target, str):
+            raise JSONRequestBodyInvalid("target is the name of a queue")
+        if limit is not None and (type(limit) is not int or not 0 < limit <= _LIMIT_MAX):
+            raise JSONRequestBodyInvalid(f"limit is a whole number within 1..{_LIMIT_MAX}")
+        row = None if target is None else self._service.directory.by_public.get(target)
+        if target is not None and row is None:
+            raise QueueUnknown(f"Queue not found: {target[:100]!r}")
+        home = None if row is None else row["core"]
+        return send_back(self._service.broker, core, self._watch.deaths, home, limit)._asdict()
 
     async def _move(self, _request: Request, given: dict[str, Any]) -> Any:
         engine = self._service.engine
