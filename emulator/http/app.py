@@ -5,8 +5,11 @@ Around them stands a border that no request passes with too many headers, or fro
 
 from __future__ import annotations
 
+from contextlib import suppress
 from http import HTTPStatus
+from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -40,14 +43,18 @@ OPERATIONS: tuple[Operation, ...] = (
 """Cloudflare's endpoints; those of messages first, because they are asked for most and routes are tried in order."""
 
 
-def create_app(service: Service) -> ASGIApp:
-    """The application over a service."""
+def create_app(service: Service, *, listens: bool = False) -> ASGIApp:
+    """The application over a service. One that `listens` and asks for no token answers to no name of the internet."""
     own = [document_operation(OPERATIONS), *(control.OPERATIONS if service.control else ())]
-    routes = [*_routes(service, OPERATIONS, account=True), *_routes(service, own, account=False), *watching(service)]
+    routes = [
+        *_routes(service, OPERATIONS, account=True),
+        *_routes(service, own, account=False),
+        *watching(service, service.watch),
+    ]
     handlers: Any = {HTTPException: _refuse}
     app = Starlette(routes=routes, exception_handlers=handlers)
     app.router.redirect_slashes = False
-    return RequestLog(Border(app))
+    return RequestLog(Border(app, near=listens and not service.access.closed))
 
 
 def _routes(service: Service, operations: Iterable[Operation], *, account: bool) -> list[Route]:
@@ -72,20 +79,20 @@ async def _refuse(request: Request, error: HTTPException) -> Response:
 class Border:
     """Refuses what no client sends, before anything looks at it."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self.app = app
+    def __init__(self, app: ASGIApp, *, near: bool) -> None:
+        self.app, self.near = app, near
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request pass, or refuse it."""
         if scope["type"] == "http":
-            refused = _suspicious(scope)
+            refused = _suspicious(scope, near=self.near)
             if refused is not None:
                 await answer(send, refused.status, answers.failure(refused))
                 return
         await self.app(scope, receive, send)
 
 
-def _suspicious(scope: Scope) -> Refused | None:
+def _suspicious(scope: Scope, *, near: bool) -> Refused | None:
     headers = scope["headers"]
     size_bytes = len(scope.get("raw_path") or b"") + len(scope["query_string"])
     if len(headers) > HEADERS_MAX or size_bytes + sum(len(n) + len(v) for n, v in headers) > HEADER_BYTES_MAX:
@@ -94,4 +101,18 @@ def _suspicious(scope: Scope) -> Refused | None:
     origin = named.get(b"origin")
     if origin is not None and origin.partition(b"://")[2] != named.get(b"host", b""):
         return CrossOrigin()
+    if near and not _is_near(named.get(b"host", b"").decode("latin-1")):
+        return CrossOrigin("without a token this server is to be asked for as localhost, or by the address of this computer")
     return None
+
+
+def _is_near(host: str) -> bool:
+    """Whether a Host header names this computer. A name of the internet may be made to lead here, and bring a page along."""
+    try:
+        name = urlsplit(f"//{host}").hostname or ""
+    except ValueError:
+        return False
+    with suppress(ValueError):
+        ip_address(name)
+        return True
+    return "." not in name.rstrip(".") or name.endswith(".localhost")

@@ -1,6 +1,6 @@
 """The dashboard at `/`: a page without a build step or an outside request, and the JSON that it asks for.
 
-`routes(service)` has the health and the metrics, too. The page needs no token, its data a reader's, its buttons a writer's.
+`routes` has the health and the metrics, too. The page needs no token, its data a reader's, its buttons a writer's.
 Scripts and styles come from this server alone, and the page may run no other: what a message holds is only ever text.
 """
 
@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import json
 import math
-from contextlib import suppress
 from functools import cache
 from importlib.resources import files
 from inspect import isawaitable
-from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -27,10 +25,8 @@ from emulator.core.refusals import JSONRequestBodyInvalid, JSONRequestBodyMalfor
 from emulator.http import health
 from emulator.http.access import READ, WRITE
 from emulator.http.dead_letters import send_back
-from emulator.http.logs import EventLog
 from emulator.http.refusals import CrossOrigin, NoRoute
 from emulator.http.views import Views
-from emulator.http.watch import Watch
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -38,6 +34,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
     from emulator.http.service import Service
+    from emulator.http.watch import Watch
 
     Answer = Callable[[Request, dict[str, Any]], Any]
 
@@ -106,8 +103,6 @@ class Dashboard:
             status, value = 200, None
             try:
                 self._service.access.check(request.headers.get("authorization"), scope)
-                if not self._service.access.closed:
-                    _check_host(request)
                 if scope == WRITE:
                     _check_origin(request)
                 given = await _json(request) if scope == WRITE else {}
@@ -217,11 +212,8 @@ class Dashboard:
         return {}
 
 
-def routes(service: Service, watch: Watch | None = None) -> list[Route]:
+def routes(service: Service, watch: Watch) -> list[Route]:
     """Health, metrics and the dashboard, to be put into an application."""
-    if watch is None:
-        watch = Watch(service.broker)
-        watch.tell(EventLog(service.directory.public).tell)
     return [*health.routes(service, watch), *Dashboard(service, watch).routes()]
 
 
@@ -237,16 +229,6 @@ def _check_origin(request: Request) -> None:
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if foreign or site not in {None, "same-origin", "none"} or kind != "application/json":
         raise CrossOrigin
-
-
-def _check_host(request: Request) -> None:
-    """Refuse what comes by a name of the internet to a server that asks for no token: such a name may be made to lead here."""
-    name = urlsplit(f"//{request.headers.get('host', '')}").hostname or ""
-    with suppress(ValueError):
-        ip_address(name)
-        return
-    if "." in name and not name.endswith(".localhost"):
-        raise CrossOrigin("without a token this page is to be opened as localhost, or by the address of this computer")
 
 
 async def _json(request: Request) -> dict[str, Any]:

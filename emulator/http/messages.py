@@ -62,6 +62,8 @@ def pull(call: Call) -> dict[str, Any]:
     if not 0 < size <= limits.BATCH_SIZE_MAX:
         raise refusals.BatchCountOutOfBounds(f"batch_size {size} is not within 1..{limits.BATCH_SIZE_MAX}")
     messages = [_message(m) | {"lease_id": m.lease_id} for m in queue.pull(size, body.visibility_timeout_ms)]
+    if not messages:
+        call.service.watch.empty_pull(queue.name)
     return {"message_backlog_count": len(queue), "metadata": _metadata(queue), "messages": messages}
 
 

@@ -135,7 +135,8 @@ async def serve(service: Service, listener: socket.socket, ready: Callable[[], N
     """Serve until SIGTERM or SIGINT; then let requests and batches that are out end within `grace_seconds`, and close."""
     options: dict[str, Any] = {"ws": "none", "lifespan": "off", "log_config": None, "access_log": False, "server_header": False}
     config = uvicorn.Config(
-        create_app(service), http=Protocol, h11_max_incomplete_event_size=HEAD_BYTES_MAX, limit_concurrency=CONNECTIONS_MAX,
+        create_app(service, listens=True), http=Protocol, h11_max_incomplete_event_size=HEAD_BYTES_MAX,
+        limit_concurrency=CONNECTIONS_MAX,
         timeout_graceful_shutdown=max(1, round(grace_seconds)), **options,
     )  # fmt: skip
     server = _Server(config)

@@ -15,7 +15,8 @@ from emulator import bodies
 from emulator.core.decide.manage import find
 from emulator.core.model import LEASED, READY, Message, QueueState
 from emulator.http.timeline import timeline
-from emulator.http.watch import dead_letter_sources, oldest_us
+from emulator.http.watch import dead_letter_sources
+from emulator.metrics import oldest_us
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

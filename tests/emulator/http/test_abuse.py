@@ -174,6 +174,31 @@ def test_a_page_of_another_origin_is_refused(client):
     assert client.get("/queues").json()["result"] == []
 
 
+HOSTS = [
+    ("localhost:8787", 200), ("127.0.0.1:1", 200), ("[::1]:8787", 200), ("queues", 200), ("a.localhost", 200), ("10.0.0.1", 200),
+    ("evil.example:8787", 403), ("evil.example.", 403), ("127.0.0.1.evil.example", 403), ("localhost.evil.example", 403), ("[::1", 403),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("host", "status"), HOSTS)
+@pytest.mark.parametrize("path", ["/client/v4/accounts/a/queues", "/accounts/a/queues", "/emulator/time", "/metrics", "/", "/dashboard/data/queues"])
+def test_a_name_of_the_internet_that_was_made_to_lead_here_shows_nothing(server, host, status, path):
+    said = raw(server, f"GET {path} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n".encode())
+    assert said.startswith(f"HTTP/1.1 {status} ".encode())
+    assert b"jobs" not in said or status == 200
+
+
+def test_with_a_token_the_server_may_have_any_name(tmp_path):
+    with Server("--token", "all", folder=tmp_path) as server, server.client(headers={"host": "queues.example"}) as client:
+        assert client.get("/queues").status_code == 401
+        assert client.get("/queues", headers={"authorization": "Bearer all"}).status_code == 200
+
+
+def test_without_a_socket_the_api_may_have_cloudflare_s_own_name():
+    client = httpx.Client(transport=Transport(Emulator()), base_url="https://api.cloudflare.com/client/v4/accounts/a")
+    assert client.get("/queues").status_code == 200
+
+
 TOKENS = {"tokens": ("all", "look:read", "change:write")}
 LOOKS = [("GET", ""), ("GET", "/{id}"), ("GET", "/{id}/consumers"), ("GET", "/{id}/metrics"), ("GET", "/{id}/purge")]
 CHANGES = [

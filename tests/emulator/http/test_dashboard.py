@@ -443,20 +443,6 @@ def test_another_site_s_page_cannot_press_the_buttons(jobs, web, headers):
     assert not jobs.settings.delivery_paused
 
 
-@pytest.mark.parametrize(
-    ("host", "status"),
-    [("localhost:8787", 200), ("127.0.0.1:1", 200), ("[::1]:8787", 200), ("queues", 200), ("a.localhost", 200), ("evil.example:8787", 403), ("127.0.0.1.evil.example", 403)],
-)
-def test_a_name_of_the_internet_that_was_made_to_lead_here_shows_nothing(web, host, status):
-    assert web.get(f"{DATA}/queues", headers={"host": host}).status_code == status
-    assert post(web, "time", {"seconds": 1}, host=host).status_code == status
-
-
-def test_with_a_token_the_server_may_have_any_name(emu):
-    with httpx.Client(transport=Transport(emu, tokens=["all"]), base_url="http://queues.example") as web:
-        assert web.get(f"{DATA}/queues", headers={"authorization": "Bearer all"}).status_code == 200
-
-
 def test_the_clock_stops_at_the_end_of_the_calendar(web):
     answers = [post(web, "time", {"seconds": 316_224_000}).status_code for _ in range(810)]
     assert set(answers) == {200, 400}

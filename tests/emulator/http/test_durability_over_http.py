@@ -15,6 +15,9 @@ from concurrent.futures import ThreadPoolExecutor
 import httpx
 import pytest
 
+from emulator import Emulator
+from emulator.http import Transport
+from emulator.journal.sqlite import SQLiteJournal
 from tests.emulator.http.servers import Server, pull_queue, queue_id
 
 
@@ -179,3 +182,22 @@ def test_fifty_clients_that_pull_at_once_get_disjoint_leases(tmp_path):
         with ThreadPoolExecutor(50) as pool:
             pulled = [id for ids in pool.map(pull, range(50)) for id in ids]
     assert len(pulled) == len(set(pulled)) == 50 * 5 * 7
+
+
+def test_snapshots_are_kept_while_clients_push_pull_and_acknowledge(tmp_path, monkeypatch):
+    """Without a push consumer no batch ever leaves, and a restart must not replay everything that ever happened."""
+    monkeypatch.setattr("emulator.broker._SNAPSHOT_EVENTS", 50)
+    journal = SQLiteJournal(tmp_path / "queues.db")
+    with Emulator(journal=journal) as emu, httpx.Client(transport=Transport(emu), base_url="http://emulator/accounts/a") as client:
+        id = pull_queue(client, "jobs")
+        for number in range(100):
+            client.post(f"/queues/{id}/messages", json={"body": number})
+            (message,) = client.post(f"/queues/{id}/messages/pull", json={}).json()["result"]["messages"]
+            client.post(f"/queues/{id}/messages/ack", json={"acks": [{"lease_id": message["lease_id"]}]})
+            kept = journal.snapshot()
+            assert journal.length() - (kept[0] if kept else 0) <= 50 + 3
+        at = kept[0]
+        for start in range(0, 1_000, 100):
+            client.post(f"/queues/{id}/messages/batch", json={"messages": [{"body": start + n} for n in range(100)]})
+        kept_at = [at := max(at, journal.snapshot()[0]) for number in range(300) if client.post(f"/queues/{id}/messages", json={"body": number})]
+        assert len(set(kept_at)) <= 3, "a snapshot of a long queue costs: it is kept when as many events have come"
