@@ -45,7 +45,7 @@ OPERATIONS: tuple[Operation, ...] = (
 
 def create_app(service: Service, *, listens: bool = False) -> ASGIApp:
     """The application over a service. One that `listens` and asks for no token answers to no name of the internet."""
-    own = [document_operation(OPERATIONS), *(control.OPERATIONS if service.control else ())]
+    own = [document_operation(OPERATIONS, closed=service.access.closed), *(control.OPERATIONS if service.control else ())]
     routes = [
         *_routes(service, OPERATIONS, account=True),
         *_routes(service, own, account=False),
@@ -101,6 +101,8 @@ def _suspicious(scope: Scope, *, near: bool) -> Refused | None:
     origin = named.get(b"origin")
     if origin is not None and origin.partition(b"://")[2] != named.get(b"host", b""):
         return CrossOrigin()
+    if b"%2f" in (scope.get("raw_path") or b"").lower():
+        return NoRoute()
     if near and not _is_near(named.get(b"host", b"").decode("latin-1")):
         return CrossOrigin("without a token this server is to be asked for as localhost, or by the address of this computer")
     return None

@@ -19,6 +19,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from emulator.http import answers
 from emulator.http.app import create_app
+from emulator.http.crowd import CONNECTIONS_MAX, Crowd, room
 from emulator.http.refusals import BadRequest, HeadersTooLarge, TooSlow
 
 if TYPE_CHECKING:
@@ -29,8 +30,7 @@ if TYPE_CHECKING:
 
 HEAD_SECONDS, BODY_SECONDS = 10.0, 60.0
 HEAD_BYTES_MAX = 1_000_000
-CONNECTIONS_MAX = 2_000
-_BACKLOG = 1_024
+_BACKLOG_MAX = 1_024
 _IDLE, _HEAD, _BODY, _BUSY = range(4)
 
 
@@ -38,15 +38,18 @@ class Protocol(H11Protocol):
     """HTTP/1.1 that refuses in the API's envelope, and does not wait for ever."""
 
     head_seconds, body_seconds = HEAD_SECONDS, BODY_SECONDS
+    crowd = Crowd(CONNECTIONS_MAX)
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """A connection: its first request must come soon."""
         super().connection_made(transport)
-        self._stage, self._timer = _HEAD, self.loop.call_later(self.head_seconds, self._too_slow)
+        self._stage, self._timer = _HEAD, self.loop.call_later(self.head_seconds, self.send_away)
+        self.crowd.comes(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """The connection is gone."""
         self._timer.cancel()
+        self.crowd.leaves(self)
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -71,9 +74,11 @@ class Protocol(H11Protocol):
             self._stage = stage
             if stage in {_HEAD, _BODY} and not self.transport.is_closing():
                 seconds = self.head_seconds if stage == _HEAD else self.body_seconds
-                self._timer = self.loop.call_later(seconds, self._too_slow)
+                self._timer = self.loop.call_later(seconds, self.send_away)
+            (self.crowd.ends if stage == _BUSY else self.crowd.begins)(self)
 
-    def _too_slow(self) -> None:
+    def send_away(self) -> None:
+        """Too much time has passed, or too many others have come."""
         if not self.transport.is_closing():
             self._refuse(TooSlow())
 
@@ -123,7 +128,7 @@ def bind(host: str, port: int) -> socket.socket:
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((host, port))
-        listener.listen(_BACKLOG)
+        listener.listen(_BACKLOG_MAX)
         listener.setblocking(False)
     except OSError:
         listener.close()
@@ -133,10 +138,11 @@ def bind(host: str, port: int) -> socket.socket:
 
 async def serve(service: Service, listener: socket.socket, ready: Callable[[], None], *, grace_seconds: float) -> None:
     """Serve until SIGTERM or SIGINT; then let requests and batches that are out end within `grace_seconds`, and close."""
+    Protocol.crowd = Crowd(room())
     options: dict[str, Any] = {"ws": "none", "lifespan": "off", "log_config": None, "access_log": False, "server_header": False}
     config = uvicorn.Config(
         create_app(service, listens=True), http=Protocol, h11_max_incomplete_event_size=HEAD_BYTES_MAX,
-        limit_concurrency=CONNECTIONS_MAX,
+        limit_concurrency=2 * Protocol.crowd.most, backlog=min(_BACKLOG_MAX, Protocol.crowd.most),
         timeout_graceful_shutdown=max(1, round(grace_seconds)), **options,
     )  # fmt: skip
     server = _Server(config)
