@@ -95,6 +95,7 @@ def _set(call: Call, row: Row, *, replace: bool, id: str | None = None) -> dict[
 
 
 def _consumer(service: Service, body: bodies.SetConsumer) -> Consumer:
+    """What was asked for. What only the other type of consumer uses is kept, too, so that the core judges it."""
     given = body.settings or bodies.ConsumerSettings()
     pulls = body.type == "http_pull"
     size = limits.PULL_BATCH_SIZE_DEFAULT if pulls else limits.BATCH_SIZE_DEFAULT
@@ -104,12 +105,12 @@ def _consumer(service: Service, body: bodies.SetConsumer) -> Consumer:
     return Consumer(
         body.type,
         size if given.batch_size is None else given.batch_size,
-        limits.BATCH_TIMEOUT_SECONDS_DEFAULT if wait_ms is None or pulls else _seconds(wait_ms),
+        limits.BATCH_TIMEOUT_SECONDS_DEFAULT if wait_ms is None else _seconds(wait_ms),
         limits.RETRIES_DEFAULT if retries is None else retries,
         service.directory.core(body.dead_letter_queue) if body.dead_letter_queue else None,
         given.retry_delay or 0,
-        None if pulls else given.max_concurrency,
-        limits.VISIBILITY_TIMEOUT_MS_DEFAULT if visibility_ms is None or not pulls else visibility_ms,
+        given.max_concurrency,
+        limits.VISIBILITY_TIMEOUT_MS_DEFAULT if visibility_ms is None else visibility_ms,
     )
 
 

@@ -147,7 +147,7 @@ def test_pull_peek_extend_and_preview(client, emu):
 def test_pulls_are_refused_where_they_must_be(client):
     id = queue_id(client, "jobs")
     answer = client.post(f"/queues/{id}/messages/pull", json={})
-    assert code(answer) == (400, 0)
+    assert code(answer) == (405, 0)
     assert answer.json()["errors"][0]["message"] == "messages cannot be pulled unless http_pull mode is enabled"
     client.post(f"/queues/{id}/consumers", json={"type": "http_pull"})
     client.patch(f"/queues/{id}", json={"settings": {"delivery_paused": True}})
