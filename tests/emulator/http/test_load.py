@@ -132,6 +132,7 @@ def test_ten_minutes_at_five_thousand_messages_a_second(tmp_path):
             account.settle()
             if number == SECONDS // 10:
                 early_kb = memory_kb(server)
+        account.connection.close()
         late_kb = memory_kb(server)
         with server.client() as client:
             queue = client.get(account.path.removeprefix("/client/v4/accounts/a") + "/metrics").json()["result"]
