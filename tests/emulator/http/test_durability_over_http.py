@@ -36,6 +36,19 @@ class Load:
         self.over = threading.Event()
         self.failures: list[str] = []
 
+    @contextlib.contextmanager
+    def goes_on(self):
+        """Clients at work, until the block is left."""
+        threads = [threading.Thread(target=self.work, args=(part,)) for part in (self.push, self.push, self.settle, self.settle)]
+        for thread in threads:
+            thread.start()
+        try:
+            yield
+        finally:
+            self.over.set()
+            for thread in threads:
+                thread.join(60)
+
     def work(self, part):
         """A part of the load; what goes wrong in its thread is not lost."""
         try:
@@ -117,21 +130,16 @@ def test_nothing_is_lost_or_doubled_by_fifty_kills_at_random_moments(tmp_path):
         with server.client() as client:
             id = pull_queue(client, "jobs", settings={"max_retries": 100})
         load = Load(server, id)
-        threads = [threading.Thread(target=load.work, args=(work,)) for work in (load.push, load.push, load.settle, load.settle)]
-        for thread in threads:
-            thread.start()
-        for _ in range(kills):
-            time.sleep(dice.uniform(0.02, 0.5))
-            server.kill()
-            if dice.random() < 0.2:
-                server.launch()
-                time.sleep(dice.uniform(0, 0.15))
+        with load.goes_on():
+            for _ in range(kills):
+                time.sleep(dice.uniform(0.02, 0.5))
                 server.kill()
-            server.start()
-        time.sleep(0.2)
-        load.over.set()
-        for thread in threads:
-            thread.join(60)
+                if dice.random() < 0.2:
+                    server.launch()
+                    time.sleep(dice.uniform(0, 0.15))
+                    server.kill()
+                server.start()
+            time.sleep(0.2)
         assert load.failures == []
         server.restart()
         time.sleep(1.1)  # the leases of the load lapse
