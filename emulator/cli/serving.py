@@ -118,7 +118,7 @@ def _service(path: str | None, tokens: Iterable[str], **given: Any) -> Service:
         raise ValueError("--sync is normal or full")
     time, plan = given["time"], given["plan"]
     begin: datetime | str = given["start"] or (START if time == "virtual" else moment(WallClock().now_us()))
-    journal = None if path is None else SQLiteJournal(path, given["sync"].upper())
+    journal = SQLiteJournal(path or "", given["sync"].upper())
     options: dict[str, Any] = {"plan": plan, "seed": None, "start": begin, "journal": journal}
     config = given["config"]
     emulator = Emulator(**options) if config is None else Emulator.from_wrangler(config, env=given["env"], **options)
@@ -191,6 +191,6 @@ def _address(listener: socket) -> str:
 
 def _announce(address: str, path: str | None, service: Service) -> None:
     print(f"cfq-emulator: serving {address}/client/v4", flush=True)
-    print(f"cfq-emulator: time {service.engine.mode}, kept in {path or 'memory only'}", flush=True)
+    print(f"cfq-emulator: time {service.engine.mode}, kept in {path or 'a file without a name, until the end'}", flush=True)
     if not service.access.closed:
         print("cfq-emulator: no --token, so everybody on this computer may do everything", flush=True)

@@ -17,6 +17,7 @@ import httpx
 import pytest
 
 from emulator import Emulator
+from emulator.cli.serving import _service
 from emulator.http import Transport
 from emulator.journal.sqlite import SQLiteJournal
 from tests.emulator.http.servers import Forked, Server, pull_queue, queue_id
@@ -235,3 +236,12 @@ def test_snapshots_are_kept_while_clients_push_pull_and_acknowledge(tmp_path, mo
             client.post(f"/queues/{id}/messages/batch", json={"messages": [{"body": start + n} for n in range(100)]})
         kept_at = [at := max(at, journal.snapshot()[0]) for number in range(300) if client.post(f"/queues/{id}/messages", json={"body": number})]
         assert len(set(kept_at)) <= 3, "a snapshot of a long queue costs: it is kept when as many events have come"
+
+
+def test_a_server_that_keeps_nothing_has_its_journal_in_a_file_without_a_name_all_the_same():
+    """Ten minutes of full load would be a gigabyte in memory."""
+    unset = dict.fromkeys(("start", "config", "env", "push", "consumer", "account_id", "queue"))
+    service = _service(None, (), sync="normal", time="virtual", plan="paid", push_timeout=1.0, control=False, **unset)
+    assert isinstance(service.broker.journal, SQLiteJournal)
+    assert service.broker.journal.path == ""
+    service.close()
