@@ -22,7 +22,8 @@ _PATIENT = frozenset({Send, Deliver, Settle})
 """Commands after which nothing can expire or lapse at once, so that the agenda can wait until somebody asks for it."""
 
 _SNAPSHOT_EVENTS = 20_000
-"""A snapshot is kept when so many events have followed the last one; restart then replays no more."""
+"""A snapshot is kept when so many events have followed the last one, or as many as messages are held, whichever is more:
+so a restart replays no more, and writing snapshots costs no more than the events did."""
 
 
 class Broker:
@@ -69,7 +70,8 @@ class Broker:
         with self._lock:
             if self.sequence >= self._snapshot_at:
                 self.journal.keep_snapshot(self.state)
-                self._snapshot_at = self.sequence + _SNAPSHOT_EVENTS
+                held = sum(len(queue.messages) for queue in self.state.queues.values())
+                self._snapshot_at = self.sequence + max(_SNAPSHOT_EVENTS, held)
 
     def recover(self) -> None:
         """After a restart: batches that were out have failed with the process that had them, and no handler is there yet."""

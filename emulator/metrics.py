@@ -34,7 +34,7 @@ class Metrics:
         if remaining:
             self.backlog_count -= queue.flying_count
             self.backlog_bytes -= queue.flying_bytes
-        self._oldest_us = _oldest_us(queue, FLYING if remaining else GONE) if self.backlog_count else None
+        self._oldest_us = (_oldest_waiting_us(queue) if remaining else oldest_us(queue)) if self.backlog_count else None
 
     @property
     def oldest_message_timestamp(self) -> datetime | None:
@@ -73,28 +73,27 @@ class Metrics:
         )
 
 
-def _oldest_us(queue: QueueState, beyond: int) -> int | None:
-    """The earliest sending of a message that is here, and not in the place `beyond`."""
-    found: list[int] = []
-    if beyond == FLYING:  # the tracks begin with what waits, so that nobody has to step over what is in flight
-        heads = [line[0] for line in (queue.track.line,) if line] + [heap[0][2] for heap in (queue.track.returned,) if heap]
-        found += [message.timestamp_us for message in heads]
-    else:
-        for message in queue.ages:
-            if message.place != GONE:
-                found.append(message.timestamp_us)
-                break
-    if queue.dead_ages:
-        found += islice(_dead_letters(queue.dead_ages, beyond), 1)
-    return min(found) if found else None
+def oldest_us(queue: QueueState) -> int | None:
+    """When the oldest message was sent. Only the heads are looked at: those that are gone are cleared there."""
+    sent_us = next((message.timestamp_us for message in queue.ages if message.place != GONE), None)
+    dead_us = queue.dead_ages[0][0] if queue.dead_ages else None
+    return min((each for each in (sent_us, dead_us) if each is not None), default=None)
 
 
-def _dead_letters(heap: list[tuple[int, int, Message]], beyond: int) -> Iterator[int]:
+def _oldest_waiting_us(queue: QueueState) -> int | None:
+    """The same without what is in flight: the tracks begin with what waits, so that nobody has to step over the rest."""
+    heads = [line[0] for line in (queue.track.line,) if line] + [heap[0][2] for heap in (queue.track.returned,) if heap]
+    found = [message.timestamp_us for message in heads]
+    found += islice(_waiting_dead_letters(queue.dead_ages), 1)
+    return min(found, default=None)
+
+
+def _waiting_dead_letters(heap: list[tuple[int, int, Message]]) -> Iterator[int]:
     """When dead letters were sent, the oldest first: a walk down from the heap's top, past what is in flight or gone."""
-    edge = [(heap[0][0], 0)]
+    edge = [(heap[0][0], 0)] if heap else []
     while edge:
         sent_us, index = heappop(edge)
-        if heap[index][2].place not in {beyond, GONE}:
+        if heap[index][2].place not in {FLYING, GONE}:
             yield sent_us
         for child in (2 * index + 1, 2 * index + 2):
             if child < len(heap):

@@ -17,6 +17,7 @@ class Rest:
     def __init__(self, url: str, token: str | None, account_id: str) -> None:
         base = url.rstrip("/")
         base = base if base.endswith("/client/v4") else f"{base}/client/v4"
+        self._root = base.removesuffix("/client/v4")
         headers = {} if token is None else {"Authorization": f"Bearer {token}"}
         self._client = httpx.Client(
             base_url=f"{base}/accounts/{account_id}", headers=headers, timeout=_SECONDS, trust_env=False
@@ -36,6 +37,14 @@ class Rest:
         """The result of a POST."""
         return self._result(self._client.build_request("POST", path, json=body))
 
+    def watcher(self, path: str, body: Any) -> Any:
+        """The answer of what the server has beside Cloudflare's API; it has no envelope."""
+        answer = self._answer(self._client.build_request("POST", f"{self._root}{path}", json=body))
+        if not isinstance(answer, dict) or "error" in answer:
+            error = answer["error"] if isinstance(answer, dict) else {}
+            _fail(f"{error.get('message')} ({error.get('code')})")
+        return answer
+
     def queue_id(self, name: str) -> str:
         """The id of a queue by its name, as wrangler finds it."""
         found = self.get("/queues", page=1, name=name)
@@ -44,17 +53,20 @@ class Rest:
         return str(found[0]["queue_id"])
 
     def _result(self, request: httpx.Request) -> Any:
+        answer = self._answer(request)
+        if not isinstance(answer, dict) or not answer.get("success"):
+            errors = answer.get("errors", []) if isinstance(answer, dict) else []
+            _fail("; ".join(f"{e.get('message')} ({e.get('code')})" for e in errors) or f"{request.url}: no answer of this API")
+        return answer["result"]
+
+    def _answer(self, request: httpx.Request) -> Any:
         try:
             response = self._client.send(request)
-            answer = response.json()
+            return response.json()
         except httpx.HTTPError as error:
             _fail(f"{request.url}: {error}")
         except ValueError:
             _fail(f"{request.url}: the answer is no JSON (HTTP status {response.status_code})")
-        if not isinstance(answer, dict) or not answer.get("success"):
-            errors = answer.get("errors", []) if isinstance(answer, dict) else []
-            _fail("; ".join(f"{e.get('message')} ({e.get('code')})" for e in errors) or f"HTTP status {response.status_code}")
-        return answer["result"]
 
 
 def _fail(text: str) -> Any:

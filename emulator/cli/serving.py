@@ -54,7 +54,7 @@ def serve(
     account_id: Annotated[str | None, typer.Option(metavar="A", help="The only account to answer for.")] = None,
     time: Annotated[str, typer.Option(metavar="T", help="real, virtual, or a speed such as 60x.")] = "real",
     start: Annotated[str | None, typer.Option(metavar="T", help="When virtual time starts (ISO).")] = None,
-    control: Annotated[bool, typer.Option(help="Open /emulator/…: time, faults, events, redrive, reset.")] = False,
+    control: Annotated[bool, typer.Option(help="Open /emulator/…: time, faults, events, reset.")] = False,
     queue: Annotated[list[str] | None, typer.Option(metavar="Q", help="A queue to create if it is missing.")] = None,
     push: Annotated[list[str] | None, typer.Option(metavar="Q=URL", help="Post that queue's batches to a URL.")] = None,
     push_timeout: Annotated[float, typer.Option(metavar="S", min=0.01, help="An endpoint's seconds to answer.")] = PUSH_SECONDS,
@@ -116,7 +116,7 @@ def _service(path: str | None, tokens: Iterable[str], **given: Any) -> Service:
         raise ValueError("--sync is normal or full")
     time, plan = given["time"], given["plan"]
     begin: datetime | str = given["start"] or (START if time == "virtual" else moment(WallClock().now_us()))
-    journal = None if path is None else SQLiteJournal(path, given["sync"].upper())
+    journal = SQLiteJournal(path or "", given["sync"].upper())
     options: dict[str, Any] = {"plan": plan, "seed": None, "start": begin, "journal": journal}
     config = given["config"]
     emulator = Emulator(**options) if config is None else Emulator.from_wrangler(config, env=given["env"], **options)
@@ -189,6 +189,6 @@ def _address(listener: socket) -> str:
 
 def _announce(address: str, path: str | None, service: Service) -> None:
     print(f"cfq-emulator: serving {address}/client/v4", flush=True)
-    print(f"cfq-emulator: time {service.engine.mode}, kept in {path or 'memory only'}", flush=True)
+    print(f"cfq-emulator: time {service.engine.mode}, kept in {path or 'a file without a name, until the end'}", flush=True)
     if not service.access.closed:
         print("cfq-emulator: no --token, so everybody on this computer may do everything", flush=True)

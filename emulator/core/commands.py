@@ -126,11 +126,19 @@ class Purge(NamedTuple):
     ids: tuple[str, ...] | None = None
 
 
+class Redrive(NamedTuple):
+    """Send messages of one queue to another again, in one step: ids, bodies and types stay, attempts start anew."""
+
+    queue: str
+    target: str
+    ids: tuple[str, ...]
+
+
 class StopClock(NamedTuple):
     """Remember the time, because the emulator closes."""
 
 
 Command = (
     CreateQueue | ChangeQueue | DeleteQueue | SetConsumer | RemoveConsumer | Attach | Send | Deliver | Settle | Pull | Ack
-    | Extend | Purge | StopClock
+    | Extend | Purge | Redrive | StopClock
 )  # fmt: skip

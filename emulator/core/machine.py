@@ -165,6 +165,7 @@ _CHECKED: dict[type, Callable[[State, int, Any, Limits], tuple[Event, ...]]] = {
     commands.Pull: pull.pull,
     commands.Ack: pull.ack,
     commands.Extend: pull.extend,
+    commands.Redrive: manage.redrive,
 }
 _UNCHECKED: dict[type, Callable[[State, int, Any], tuple[Event, ...]]] = {
     commands.Deliver: consume.deliver,

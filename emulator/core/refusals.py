@@ -122,9 +122,9 @@ class FreeTierLimitExceeded(Refused):
 
 
 class PullNotEnabled(Refused):
-    """Somebody pulls from a queue that has no http_pull consumer."""
+    """Somebody pulls from a queue that has no http_pull consumer; Cloudflare has been seen to answer 405."""
 
-    cause = "messages cannot be pulled unless http_pull mode is enabled"
+    status, cause = 405, "messages cannot be pulled unless http_pull mode is enabled"
 
 
 class DeliveryPaused(Refused):

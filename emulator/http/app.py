@@ -5,8 +5,11 @@ Around them stands a border that no request passes with too many headers, or fro
 
 from __future__ import annotations
 
+from contextlib import suppress
 from http import HTTPStatus
+from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -41,23 +44,24 @@ OPERATIONS: tuple[Operation, ...] = (
 """Cloudflare's endpoints."""
 
 
-def create_app(service: Service) -> Application:
-    """The application over a service."""
-    return Application(service)
+def create_app(service: Service, *, listens: bool = False) -> Application:
+    """The application over a service. One that `listens` and asks for no token answers to no name of the internet."""
+    return Application(service, near=listens and not service.access.closed)
 
 
 class Application:
     """ASGI: endpoints are found in a table, what people look at is Starlette's business."""
 
-    def __init__(self, service: Service) -> None:
+    def __init__(self, service: Service, *, near: bool) -> None:
         self._routes = Routes()
         for prefix in PREFIXES:
             self._add(service, OPERATIONS, f"{prefix}/accounts/{{account_id}}")
-        self._add(service, [document_operation(OPERATIONS), *(control.OPERATIONS if service.control else ())], "")
+        own = [document_operation(OPERATIONS, closed=service.access.closed), *(control.OPERATIONS if service.control else ())]
+        self._add(service, own, "")
         handlers: Any = {HTTPException: _refuse}
-        self._pages = Starlette(routes=watching(service), exception_handlers=handlers)
+        self._pages = Starlette(routes=watching(service, service.watch), exception_handlers=handlers)
         self._pages.router.redirect_slashes = False
-        self._whole = RequestLog(Border(self._dispatch))
+        self._whole = RequestLog(Border(self._dispatch, near=near))
 
     def _add(self, service: Service, operations: Iterable[Operation], prefix: str) -> None:
         for operation in operations:
@@ -106,20 +110,20 @@ def _not_allowed(methods: Iterable[str]) -> Response:
 class Border:
     """Refuses what no client sends, before anything looks at it."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self.app = app
+    def __init__(self, app: ASGIApp, *, near: bool) -> None:
+        self.app, self.near = app, near
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request pass, or refuse it."""
         if scope["type"] == "http":
-            refused = _suspicious(scope)
+            refused = _suspicious(scope, near=self.near)
             if refused is not None:
                 await answer(send, refused.status, answers.failure(refused))
                 return
         await self.app(scope, receive, send)
 
 
-def _suspicious(scope: Scope) -> Refused | None:
+def _suspicious(scope: Scope, *, near: bool) -> Refused | None:
     headers = scope["headers"]
     size_bytes = len(scope.get("raw_path") or b"") + len(scope["query_string"])
     if len(headers) > HEADERS_MAX or size_bytes + sum(len(n) + len(v) for n, v in headers) > HEADER_BYTES_MAX:
@@ -128,4 +132,20 @@ def _suspicious(scope: Scope) -> Refused | None:
     origin = named.get(b"origin")
     if origin is not None and origin.partition(b"://")[2] != named.get(b"host", b""):
         return CrossOrigin()
+    if b"%2f" in (scope.get("raw_path") or b"").lower():
+        return NoRoute()
+    if near and not _is_near(named.get(b"host", b"").decode("latin-1")):
+        return CrossOrigin("without a token this server is to be asked for as localhost, or by the address of this computer")
     return None
+
+
+def _is_near(host: str) -> bool:
+    """Whether a Host header names this computer. A name of the internet may be made to lead here, and bring a page along."""
+    try:
+        name = urlsplit(f"//{host}").hostname or ""
+    except ValueError:
+        return False
+    with suppress(ValueError):
+        ip_address(name)
+        return True
+    return "." not in name.rstrip(".") or name.endswith(".localhost")

@@ -40,6 +40,9 @@ Wait = Annotated[int, _WHOLE, _span(0, limits.BATCH_TIMEOUT_SECONDS_MAX * 1_000)
 Concurrency = Annotated[int, _WHOLE, _span(limits.CONCURRENCY_MIN, limits.CONCURRENCY_MAX)]
 Visibility = Annotated[int, _WHOLE, _span(limits.VISIBILITY_TIMEOUT_MS_MIN, limits.VISIBILITY_TIMEOUT_MS_MAX)]
 Name = Annotated[str, WithJsonSchema({"type": "string", "pattern": QUEUE_NAME.pattern})]
+DeadLetterQueue = Annotated[
+    str, Field(max_length=_LONG), WithJsonSchema({"type": "string", "pattern": f"^$|{QUEUE_NAME.pattern}"})
+]
 Content = Annotated[str, WithJsonSchema({"type": "string", "enum": ["text", "json"]})]
 Jurisdiction = Annotated[str, WithJsonSchema({"type": "string", "enum": list(limits.JURISDICTIONS)})]
 Short = Annotated[str, Field(max_length=_LONG)]
@@ -92,21 +95,39 @@ class ConsumerSettings(Body):
     visibility_timeout_ms: Visibility | None = None
 
 
+def _needs(name: str) -> dict[str, Any]:
+    return {"required": [name], "properties": {name: {"type": "string", "minLength": 1}}}
+
+
 class SetConsumer(Body):
     """A consumer; a worker's needs `script_name` (or, as of old, `script` or `service`)."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "anyOf": [{"properties": {"type": {"const": "http_pull"}}}, *map(_needs, ("script_name", "script", "service"))]
+        }
+    )
 
     type: Annotated[str, WithJsonSchema({"type": "string", "enum": ["worker", "http_pull"]})]
     script_name: Short | None = None
     script: Short | None = None
     service: Short | None = None
-    dead_letter_queue: Short | None = None
+    dead_letter_queue: DeadLetterQueue | None = None
     settings: ConsumerSettings | None = None
 
 
 class PushItem(TypedDict):
-    """A message."""
+    """A message; as text only a text can be sent."""
 
-    __pydantic_config__ = _CONFIG  # type: ignore[misc] # pydantic reads it; it is no key
+    __pydantic_config__ = ConfigDict(  # type: ignore[misc] # pydantic reads it; it is no key
+        **_CONFIG,
+        json_schema_extra={
+            "anyOf": [
+                {"properties": {"content_type": {"enum": ["json", None]}}},
+                {"properties": {"body": {"type": "string"}}},
+            ]
+        },
+    )
 
     body: Any
     content_type: NotRequired[Content | None]
@@ -193,12 +214,19 @@ class PurgeAll(Body):
     delete_messages_permanently: Literal[True]
 
 
+SOURCES = (
+    "access", "aiSearch", "artifacts", "artifacts.repo", "browserRun", "email.sending", "images", "kv", "r2", "stream",
+    "superSlurper", "vectorize", "workers", "workersAi.model", "workersBuilds.worker", "workflows.workflow",
+)  # fmt: skip
+"""The sources of events that Cloudflare has."""
+
+
 class Source(BaseModel):
     """Whose events: a type, and what narrows it down."""
 
     model_config = ConfigDict(strict=True, extra="allow")
 
-    type: Annotated[str, Field(min_length=1, max_length=_LONG)]
+    type: Annotated[str, WithJsonSchema({"type": "string", "enum": list(SOURCES)})]
 
 
 class Destination(Body):
@@ -241,12 +269,3 @@ class FaultChances(Body):
     crashes: float = 0
     refused_sends: float = 0
     slow: float = 0
-
-
-class Redrive(Body):
-    """Dead letters to send again: by ids, or the first `limit`."""
-
-    source: Short
-    target: Short
-    ids: list[Short] | None = None
-    limit: Annotated[int, Field(ge=1, le=100_000)] = 100

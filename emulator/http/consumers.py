@@ -78,12 +78,12 @@ def _set(call: Call, row: Row, *, replace: bool, id: str | None = None) -> dict[
     script = body.script_name or body.script or body.service or ""
     if body.type == "worker" and not script:
         raise refusals.JSONRequestBodyInvalid("a worker consumer needs script_name")
-    consumer = _consumer(service, body)
     known = service.directory.new_consumer(service.now_us, script, id)
     if replace and before:
         known["created_us"] = before["created_us"]
     if not replace and service.state.queues[row["core"]].consumer is not None:
         raise refusals.ConsumerExists(f"Queue '{row['public']}' has a consumer already: {refusals.ConsumerExists.cause}")
+    consumer = _consumer(body, _dead_letter_queue(service, row, body.dead_letter_queue))
     service.directory.save(row, consumer=known)  # first, so that a consumer is never without its script
     attached = consumer.type == "worker" and service.engine.handles(row["core"])
     try:
@@ -94,7 +94,25 @@ def _set(call: Call, row: Row, *, replace: bool, id: str | None = None) -> dict[
     return consumer_json(service, row)
 
 
-def _consumer(service: Service, body: bodies.SetConsumer) -> Consumer:
+def _dead_letter_queue(service: Service, source: Row, name: str | None) -> str | None:
+    """The core's name of a dead-letter queue. Where a queue that was renamed has that name inside, another is made for it."""
+    directory = service.directory
+    if not name:
+        return None
+    if name in directory.by_public or name not in directory.by_core:
+        return directory.core(name)
+    row = directory.prepare(name, service.now_us)
+    jurisdiction = service.state.queues[source["core"]].config.jurisdiction
+    try:
+        service.execute(commands.CreateQueue(row["core"], jurisdiction=jurisdiction))
+    except refusals.Refused:
+        directory.forget(row["core"])
+        raise
+    return str(row["core"])
+
+
+def _consumer(body: bodies.SetConsumer, dead_letter_queue: str | None) -> Consumer:
+    """What was asked for. What only the other type of consumer uses is kept, too, so that the core judges it."""
     given = body.settings or bodies.ConsumerSettings()
     pulls = body.type == "http_pull"
     size = limits.PULL_BATCH_SIZE_DEFAULT if pulls else limits.BATCH_SIZE_DEFAULT
@@ -104,12 +122,12 @@ def _consumer(service: Service, body: bodies.SetConsumer) -> Consumer:
     return Consumer(
         body.type,
         size if given.batch_size is None else given.batch_size,
-        limits.BATCH_TIMEOUT_SECONDS_DEFAULT if wait_ms is None or pulls else _seconds(wait_ms),
+        limits.BATCH_TIMEOUT_SECONDS_DEFAULT if wait_ms is None else _seconds(wait_ms),
         limits.RETRIES_DEFAULT if retries is None else retries,
-        service.directory.core(body.dead_letter_queue) if body.dead_letter_queue else None,
+        dead_letter_queue,
         given.retry_delay or 0,
-        None if pulls else given.max_concurrency,
-        limits.VISIBILITY_TIMEOUT_MS_DEFAULT if visibility_ms is None or not pulls else visibility_ms,
+        given.max_concurrency,
+        limits.VISIBILITY_TIMEOUT_MS_DEFAULT if visibility_ms is None else visibility_ms,
     )
 
 

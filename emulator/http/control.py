@@ -1,4 +1,4 @@
-"""The control API, only with `--control`: time, faults, events, redrive, reset. No part of Cloudflare's API."""
+"""The control API, only with `--control`: time, faults, events, reset. No part of Cloudflare's API."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from emulator.clock import moment, span_us
 from emulator.core.events import to_json
-from emulator.core.refusals import JSONRequestBodyInvalid, QueueUnknown
+from emulator.core.refusals import JSONRequestBodyInvalid
 from emulator.faults import Dice, Faults
 from emulator.http import bodies
 from emulator.http.access import READ
 from emulator.http.operation import Call, Operation, number_of
-from emulator.http.redrive import redrive
 from emulator.http.service import iso
 
 if TYPE_CHECKING:
@@ -91,16 +90,6 @@ def _set_faults(service: Service, faults: Faults) -> None:
     service.dice.faults, service.dice.calm = new.faults, new.calm
 
 
-def redrive_queue(call: Call) -> dict[str, Any]:
-    """Send dead letters to their source again: attempts start anew, bodies stay."""
-    directory, body = call.service.directory, call.body
-    rows = [directory.by_public.get(name) or directory.queues.get(name) for name in (body.source, body.target)]
-    if rows[0] is None or rows[1] is None:
-        raise QueueUnknown
-    moved = redrive(call.service, rows[0]["core"], rows[1]["core"], body.ids, body.limit)
-    return {"moved": moved}
-
-
 OPERATIONS = (
     Operation("GET", "/emulator/time", "get_time", get_time, "Time", scope=READ, bare=True),
     Operation("POST", "/emulator/time/advance", "advance", advance, "Time", bodies.Advance, bare=True),
@@ -109,5 +98,4 @@ OPERATIONS = (
     Operation("GET", "/emulator/events", "events", events, "Events", scope=READ, query=("after", "limit"), bare=True),
     Operation("GET", "/emulator/faults", "get_faults", get_faults, "Faults", scope=READ, bare=True),
     Operation("PUT", "/emulator/faults", "put_faults", put_faults, "Faults", bodies.FaultChances, bare=True),
-    Operation("POST", "/emulator/redrive", "redrive", redrive_queue, "Redriven", bodies.Redrive, bare=True),
 )

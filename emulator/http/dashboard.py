@@ -1,6 +1,6 @@
 """The dashboard at `/`: a page without a build step or an outside request, and the JSON that it asks for.
 
-`routes(service)` has the health and the metrics, too. The page needs no token, its data a reader's, its buttons a writer's.
+`routes` has the health and the metrics, too. The page needs no token, its data a reader's, its buttons a writer's.
 Scripts and styles come from this server alone, and the page may run no other: what a message holds is only ever text.
 """
 
@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import json
 import math
-from contextlib import suppress
 from functools import cache
 from importlib.resources import files
 from inspect import isawaitable
-from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -23,14 +21,12 @@ from starlette.routing import Route
 from emulator.clock import SECOND_US, moment
 from emulator.core import commands
 from emulator.core.decide.manage import find
-from emulator.core.refusals import JSONRequestBodyInvalid, JSONRequestBodyMalformed, Refused
+from emulator.core.refusals import JSONRequestBodyInvalid, JSONRequestBodyMalformed, QueueUnknown, Refused
 from emulator.http import health
 from emulator.http.access import READ, WRITE
 from emulator.http.dead_letters import send_back
-from emulator.http.logs import EventLog
 from emulator.http.refusals import CrossOrigin, NoRoute
 from emulator.http.views import Views
-from emulator.http.watch import Watch
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -38,6 +34,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
     from emulator.http.service import Service
+    from emulator.http.watch import Watch
 
     Answer = Callable[[Request, dict[str, Any]], Any]
 
@@ -66,7 +63,7 @@ HEADERS = {
 _BODY_BYTES_MAX = 10_000
 _EVENTS_INLINE = 50_000
 """A journal with more events is read in a thread."""
-_HITS_MAX = 1_000_000
+_HITS_MAX = _LIMIT_MAX = 1_000_000
 _SECONDS_MAX = 3_660 * 24 * 3_600
 """A clock is moved ten years at most at once, and no plot goes back further."""
 
@@ -106,8 +103,6 @@ class Dashboard:
             status, value = 200, None
             try:
                 self._service.access.check(request.headers.get("authorization"), scope)
-                if not self._service.access.closed:
-                    _check_host(request)
                 if scope == WRITE:
                     _check_origin(request)
                 given = await _json(request) if scope == WRITE else {}
@@ -161,21 +156,35 @@ class Dashboard:
 
     # --- doing
 
+    def _core(self, request: Request) -> str:
+        """A queue by its core name, or by the id that it has over REST."""
+        given: str = request.path_params["core"]
+        row = self._service.directory.queues.get(given)
+        return given if row is None or given in self._service.state.queues else str(row["core"])
+
     def _act(self, request: Request, given: dict[str, Any]) -> Any:
-        core, action = request.path_params["core"], request.path_params["action"]
+        core, action = self._core(request), request.path_params["action"]
         if action in {"pause", "resume"}:
             self._service.execute(commands.ChangeQueue(core, delivery_paused=action == "pause"))
         elif action == "purge":
             gone = self._service.execute(commands.Purge(core))
             return {"purged": sum(len(getattr(event, "ids", ())) for event in gone)}
         elif action == "redrive":
-            target = given.get("target")
-            if target is not None and not isinstance(target, str):
-                raise JSONRequestBodyInvalid("target is the name of a queue")
-            return send_back(self._service.broker, core, self._watch.deaths, target)._asdict()
+            return self._redrive(core, given.get("target"), given.get("limit"))
         else:
             raise NoRoute
         return {}
+
+    def _redrive(self, core: str, target: Any, limit: Any) -> Any:
+        if target is not None and not isinstance(target, str):
+            raise JSONRequestBodyInvalid("target is the name of a queue")
+        if limit is not None and (type(limit) is not int or not 0 < limit <= _LIMIT_MAX):
+            raise JSONRequestBodyInvalid(f"limit is a whole number within 1..{_LIMIT_MAX}")
+        row = None if target is None else self._service.directory.by_public.get(target)
+        if target is not None and row is None:
+            raise QueueUnknown(f"Queue not found: {target[:100]!r}")
+        home = None if row is None else row["core"]
+        return send_back(self._service.broker, core, self._watch.deaths, home, limit)._asdict()
 
     async def _move(self, _request: Request, given: dict[str, Any]) -> Any:
         engine = self._service.engine
@@ -203,11 +212,8 @@ class Dashboard:
         return {}
 
 
-def routes(service: Service, watch: Watch | None = None) -> list[Route]:
+def routes(service: Service, watch: Watch) -> list[Route]:
     """Health, metrics and the dashboard, to be put into an application."""
-    if watch is None:
-        watch = Watch(service.broker)
-        watch.tell(EventLog(service.directory.public).tell)
     return [*health.routes(service, watch), *Dashboard(service, watch).routes()]
 
 
@@ -223,16 +229,6 @@ def _check_origin(request: Request) -> None:
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if foreign or site not in {None, "same-origin", "none"} or kind != "application/json":
         raise CrossOrigin
-
-
-def _check_host(request: Request) -> None:
-    """Refuse what comes by a name of the internet to a server that asks for no token: such a name may be made to lead here."""
-    name = urlsplit(f"//{request.headers.get('host', '')}").hostname or ""
-    with suppress(ValueError):
-        ip_address(name)
-        return
-    if "." in name and not name.endswith(".localhost"):
-        raise CrossOrigin("without a token this page is to be opened as localhost, or by the address of this computer")
 
 
 async def _json(request: Request) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Dead letters go back to where they came from. Attempts start anew; id, body and content type stay, and so one timeline.
 
-Each batch is stored in its queue before it leaves the dead-letter queue. After a crash in between, the next redrive finds the
-message there already and only takes it away: nothing is lost, nothing is doubled.
+Each batch leaves the dead-letter queue in the very step in which it is stored in the other: whenever the server is killed, a
+letter is in one of them, and never in both.
 """
 
 from __future__ import annotations
@@ -31,15 +31,18 @@ class SentBack(NamedTuple):
     refused: str | None
 
 
-def send_back(broker: Broker, queue: str, deaths: dict[tuple[str, str], Death], target: str | None = None) -> SentBack:
-    """Send the dead letters of a queue to `target`, or each to its own source. Raises Refused (11000).
+def send_back(
+    broker: Broker, queue: str, deaths: dict[tuple[str, str], Death], target: str | None = None, limit: int | None = None
+) -> SentBack:
+    """Send the dead letters of a queue, `limit` at most, each to its own source, or all that waits there to `target`.
 
-    Letters that a consumer has in hand, and those whose source is gone or not known, stay.
+    Letters that a consumer has in hand, and those whose source is gone or not known, stay. Raises Refused (11000).
     """
     held = find(broker.state, queue)
     if target is not None:
         find(broker.state, target)
-    letters = [each for each in list(held.messages.values()) if each.dead and each.place < FLYING]
+    waiting = [each for each in list(held.messages.values()) if (each.dead or target is not None) and each.place < FLYING]
+    letters = waiting[:limit]
     homes = dict.fromkeys((each.id for each in letters), target) if target else _homes(broker, queue, letters, deaths)
     parted: dict[str, list[Message]] = {}
     for letter in letters:
@@ -47,15 +50,14 @@ def send_back(broker: Broker, queue: str, deaths: dict[tuple[str, str], Death], 
         if home is not None and home != queue and home in broker.state.queues:
             parted.setdefault(home, []).append(letter)
     moved = 0
-    for home, waiting in parted.items():
-        for batch in _batches(waiting):
+    for home, those in parted.items():
+        for batch in _batches(those):
             try:
-                _move(broker, queue, home, batch)
+                broker.execute(commands.Redrive(queue, home, tuple([letter.id for letter in batch])))
             except Refused as refusal:
-                return SentBack(moved, len(letters) - moved, str(refusal))
+                return SentBack(moved, len(waiting) - moved, str(refusal))
             moved += len(batch)
-    left = len(letters) - moved
-    return SentBack(moved, left, "their source is not known or is gone" if left else None)
+    return SentBack(moved, len(waiting) - moved, None if moved == len(letters) else "their source is not known or is gone")
 
 
 def _homes(broker: Broker, queue: str, letters: list[Message], deaths: dict[tuple[str, str], Death]) -> dict[str, str | None]:
@@ -87,13 +89,3 @@ def _batches(letters: Iterable[Message]) -> Iterator[list[Message]]:
         size_bytes += len(letter.body)
     if batch:
         yield batch
-
-
-def _move(broker: Broker, queue: str, home: str, batch: list[Message]) -> None:
-    there = broker.state.queues[home].messages
-    new = [letter for letter in batch if letter.id not in there]
-    if new:
-        ids, bodies = tuple([letter.id for letter in new]), tuple([letter.body for letter in new])
-        kinds = tuple([letter.content_type for letter in new])
-        broker.execute(commands.Send(home, ids, bodies, kinds, (None,) * len(new), many=True))
-    broker.execute(commands.Purge(queue, tuple([letter.id for letter in batch])))

@@ -115,7 +115,7 @@ def _parsed(raw: bytes) -> Any:
         with contextlib.suppress(ValueError):  # the standard library says what is wrong, or knows better
             return orjson.loads(raw)
     try:
-        return json.loads(raw, parse_constant=_refuse_constant)
+        return json.loads(raw.decode(), parse_constant=_refuse_constant)
     except RecursionError:
         raise refusals.JSONRequestBodyMalformed("the body is nested too deeply") from None
     except ValueError as error:
@@ -172,5 +172,7 @@ async def answer(send: Send, status: int, content: bytes) -> None:
     headers = [_JSON, (b"content-length", str(len(content)).encode())]
     if status == 401:  # noqa: PLR2004 - Unauthorized
         headers.append((b"www-authenticate", b"Bearer"))
+    elif status == 405:  # noqa: PLR2004 - nothing is allowed on a queue that nobody may pull from, as things are
+        headers.append((b"allow", b""))
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": content})

@@ -171,7 +171,8 @@ class Engine:
     # --- the pump
 
     def kick(self) -> None:
-        """Look again, if a batch leaves earlier than planned."""
+        """A request is done: keep a snapshot if one is due, and look again if a batch leaves earlier than planned."""
+        self._broker.tidy()
         if self._kick is None:
             return
         due_us = machine.next_departure_us(self._broker.state)

@@ -15,7 +15,8 @@ from prometheus_client.registry import Collector
 
 from emulator.clock import SECOND_US
 from emulator.http.tally import OPERATIONS, Tally
-from emulator.http.watch import dead_letter_sources, oldest_us
+from emulator.http.watch import dead_letter_sources
+from emulator.metrics import oldest_us
 
 if TYPE_CHECKING:
     from collections import Counter

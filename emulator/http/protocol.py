@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from starlette.types import Message
 
     from emulator.core.refusals import Refused
+    from emulator.http.crowd import Crowd
 
 logger = logging.getLogger("emulator.http")
 
@@ -38,13 +39,13 @@ _IDLE, _HEAD, _BODY = range(3)
 
 
 class Protocol(HttpToolsProtocol):
-    """One connection. `prompt` tells by method and path whether a request is answered at once."""
+    """One connection of a `crowd`. `prompt` tells by method and path whether a request is answered at once."""
 
     head_seconds, body_seconds = HEAD_SECONDS, BODY_SECONDS
 
-    def __init__(self, *args: Any, prompt: Callable[[str, str], bool], **options: Any) -> None:
+    def __init__(self, *args: Any, prompt: Callable[[str, str], bool], crowd: Crowd, **options: Any) -> None:
         super().__init__(*args, **options)
-        self._prompt = prompt
+        self._prompt, self._crowd = prompt, crowd
         self._whole: list[bytes] | None = None
         self._start, self._ends = b"", False
         self._stage, self._since, self._head_bytes = _HEAD, 0.0, 0
@@ -56,11 +57,18 @@ class Protocol(HttpToolsProtocol):
         super().connection_made(transport)
         self._enter(_HEAD)
         self._timer = self.loop.call_later(self.head_seconds, self._look)
+        self._crowd.comes(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """The connection is gone."""
         self._timer.cancel()
+        self._crowd.leaves(self)
         super().connection_lost(exc)
+
+    def send_away(self) -> None:
+        """Too much time has passed, or too many others have come."""
+        if not self.transport.is_closing():
+            self._refuse(TooSlow())
 
     def data_received(self, data: bytes) -> None:
         """Something has arrived."""
@@ -114,7 +122,7 @@ class Protocol(HttpToolsProtocol):
         elif self._stage == _IDLE:
             self.transport.close()
         else:
-            self._refuse(TooSlow())
+            self.send_away()
 
     # --- what the parser finds
 
@@ -174,14 +182,18 @@ class Protocol(HttpToolsProtocol):
         if self.parser.should_upgrade():
             return
         self._enter(_IDLE)
+        self._crowd.ends(self)
         if self._whole is None:
             super().on_message_complete()
         else:
             self._answer()
+            self._crowd.begins(self)
 
     def on_response_complete(self) -> None:
         """An answer has left; whatever comes next has its time from now on."""
         self._since = self.loop.time()
+        if not self.pipeline:
+            self._crowd.begins(self)
         super().on_response_complete()
 
     # --- the short way

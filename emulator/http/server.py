@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import uvicorn
 
 from emulator.http.app import create_app
+from emulator.http.crowd import Crowd, room
 from emulator.http.protocol import Protocol
 
 if TYPE_CHECKING:
@@ -20,8 +21,7 @@ if TYPE_CHECKING:
 
     from emulator.http.service import Service
 
-CONNECTIONS_MAX = 2_000
-_BACKLOG = 1_024
+_BACKLOG_MAX = 1_024
 
 
 class _Server(uvicorn.Server):
@@ -47,7 +47,7 @@ def bind(host: str, port: int) -> socket.socket:
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((host, port))
-        listener.listen(_BACKLOG)
+        listener.listen(_BACKLOG_MAX)
         listener.setblocking(False)
     except OSError:
         listener.close()
@@ -76,9 +76,10 @@ async def serve(service: Service, listener: socket.socket, ready: Callable[[], N
         "ws": "none", "lifespan": "off", "log_config": None, "access_log": False, "server_header": False,
         "proxy_headers": False,
     }  # fmt: skip
-    app = create_app(service)
+    app, crowd = create_app(service, listens=True), Crowd(room())
     config = uvicorn.Config(
-        app, http=partial(Protocol, prompt=app.prompt), limit_concurrency=CONNECTIONS_MAX,  # type: ignore[arg-type] # makes one
+        app, http=partial(Protocol, prompt=app.prompt, crowd=crowd),  # type: ignore[arg-type] # makes one
+        limit_concurrency=2 * crowd.most, backlog=min(_BACKLOG_MAX, crowd.most),
         timeout_graceful_shutdown=max(1, round(grace_seconds)), **options,
     )  # fmt: skip
     server = _Server(config)

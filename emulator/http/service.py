@@ -13,6 +13,8 @@ from emulator.core.model import Consumer
 from emulator.http.access import Access
 from emulator.http.directory import Directory
 from emulator.http.engine import Engine
+from emulator.http.logs import EventLog
+from emulator.http.watch import Watch
 from emulator.ids import Ids
 
 if TYPE_CHECKING:
@@ -56,6 +58,8 @@ class Service:
         self.engine = Engine(emulator, time, outside or {})
         for each in self.engine.outside.values():
             each.public = self.directory.public
+        self.watch = Watch(self.broker)
+        self.watch.tell(EventLog(self.directory.public).tell)
         self.stopping = False
 
     @property

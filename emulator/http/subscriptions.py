@@ -16,11 +16,6 @@ from emulator.http.service import iso
 if TYPE_CHECKING:
     from emulator.http.directory import Row
 
-SOURCES = (
-    "access", "aiSearch", "artifacts", "artifacts.repo", "browserRun", "email.sending", "images", "kv", "r2", "stream",
-    "superSlurper", "vectorize", "workers", "workersAi.model", "workersBuilds.worker", "workflows.workflow",
-)  # fmt: skip
-"""The sources that Cloudflare has."""
 _PER_PAGE = 20
 _ORDERS = {"created_at": "created_us", "name": "name", "enabled": "enabled"}
 
@@ -47,8 +42,8 @@ def list_subscriptions(call: Call) -> Page:
 def create_subscription(call: Call) -> dict[str, Any]:
     """Store a subscription for a queue that exists."""
     body, service = call.body, call.service
-    if body.source.type not in SOURCES:
-        raise JSONRequestBodyInvalid(f"source type {body.source.type[:100]!r} is none of {', '.join(SOURCES)}")
+    if body.source.type not in bodies.SOURCES:
+        raise JSONRequestBodyInvalid(f"source type {body.source.type[:100]!r} is none of {', '.join(bodies.SOURCES)}")
     _check_queue(call, body.destination)
     row = {
         "name": body.name, "enabled": body.enabled, "source": body.source.model_dump(), "events": body.events,

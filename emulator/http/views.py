@@ -15,7 +15,8 @@ from emulator import bodies
 from emulator.core.decide.manage import find
 from emulator.core.model import LEASED, READY, Message, QueueState
 from emulator.http.timeline import timeline
-from emulator.http.watch import dead_letter_sources, oldest_us
+from emulator.http.watch import dead_letter_sources
+from emulator.metrics import oldest_us
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -146,7 +147,8 @@ class Views:
         body, kind = first.bodies[0], first.content_types[0]
         places = [core for core, queue in list(self._service.state.queues.items()) if id in queue.messages]
         return {
-            "id": id, "now": self._service.now_us // 1_000, "type": kind, "bytes": len(body), "body": readable(body, kind),
+            "id": id, "now": self._service.now_us // 1_000, "clock": self._service.engine.mode,
+            "type": kind, "bytes": len(body), "body": readable(body, kind),
             "held": [{"core": core, "name": public(core)} for core in places],
             "lines": [
                 {"at": round(line.at.timestamp() * 1_000), "core": line.queue, "queue": public(line.queue),

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from emulator.core import events as happened
 from emulator.core.apply import apply
-from emulator.core.model import GONE, State
+from emulator.core.model import State
 from emulator.http.series import Series
 from emulator.http.tally import Tally, fold
+from emulator.metrics import oldest_us
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -160,13 +161,6 @@ class Watch:
                 return
             self.series[name] = Series()
         self.series[name].add(at_us, len(queue.messages), oldest_us(queue) or 0)
-
-
-def oldest_us(queue: QueueState) -> int | None:
-    """When the oldest message was sent. Only the heads are looked at: those that are gone are cleared there."""
-    sent_us = next((message.timestamp_us for message in queue.ages if message.place != GONE), None)
-    dead_us = queue.dead_ages[0][0] if queue.dead_ages else None
-    return min((each for each in (sent_us, dead_us) if each is not None), default=None)
 
 
 def dead_letter_sources(queues: Iterable[tuple[str, QueueState]]) -> dict[str, list[str]]:

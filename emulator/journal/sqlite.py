@@ -60,7 +60,10 @@ def _to_bytes(value: Any) -> bytes:
 
 
 class SQLiteJournal:
-    """Events and snapshots in one file. Raises JournalCorrupt or JournalNewer for a file that it cannot continue."""
+    """Events and snapshots in one file. Raises JournalCorrupt or JournalNewer for a file that it cannot continue.
+
+    Without a path it is a temporary file that has no name and is gone with the process: for what a memory is too small for.
+    """
 
     def __init__(self, path: str | PathLike[str], synchronous: str = "NORMAL") -> None:
         if synchronous not in {"NORMAL", "FULL", "OFF"}:
@@ -68,14 +71,14 @@ class SQLiteJournal:
             raise ValueError(message)
         self.path = fspath(path)
         self._origins: dict[tuple[str, ...], int] = {}
-        is_new = _check_header(Path(self.path))
+        is_new = not self.path or _check_header(Path(self.path))
         if not is_new:
             _check_content(self.path)
         self._connection: sqlite3.Connection | None = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False)
         if is_new:
             self._create()
-        self._db.execute("PRAGMA journal_mode = WAL")
-        self._db.execute(f"PRAGMA synchronous = {synchronous}")
+        self._db.execute(f"PRAGMA journal_mode = {'WAL' if self.path else 'MEMORY'}")
+        self._db.execute(f"PRAGMA synchronous = {synchronous if self.path else 'OFF'}")
         self._db.execute(f"PRAGMA wal_autocheckpoint = {_CHECKPOINT_PAGES}")
         (self._length,) = self._db.execute("SELECT coalesce(max(seq), 0) FROM events").fetchone()
 
@@ -182,7 +185,9 @@ class SQLiteJournal:
         return None
 
     def keep_snapshot(self, state: State) -> None:
-        """Keep the state after the last event, and drop what was kept before."""
+        """Keep the state after the last event, and drop what was kept before. Nobody comes back to a file without a name."""
+        if not self.path:
+            return
         data = _to_bytes(dump(state))
         db = self._db
         db.execute("BEGIN IMMEDIATE")

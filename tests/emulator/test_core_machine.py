@@ -73,6 +73,10 @@ class Play:
             return commands.SetConsumer(name, consumer, r.random() < 0.8, r.random() < 0.5)
         if kind == "purge":
             return commands.Purge(name, r.choice([None, tuple(r.choice(self.leases.get(name) or ["x"]).split(".")[:1])]))
+        if kind == "redrive":
+            held = list(self.state.queues[name].messages) if name in self.state.queues else []
+            ids = [*r.sample(held, min(3, len(held))), "unknown"]
+            return commands.Redrive(name, r.choice(["a", "b", "dead", "none"]), tuple(ids))
         return {
             "delete": commands.DeleteQueue(name),
             "remove": commands.RemoveConsumer(name),
@@ -95,7 +99,7 @@ class Play:
         )  # fmt: skip
 
 
-OTHERS = ["extend", "create", "create", "change", "consumer", "consumer", "purge", "attach", "remove", "delete"]
+OTHERS = ["extend", "create", "create", "change", "consumer", "consumer", "purge", "redrive", "redrive", "attach", "remove", "delete"]
 
 
 def brute_wake(queue: QueueState, now_us: int) -> int | None:

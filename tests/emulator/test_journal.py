@@ -259,3 +259,19 @@ def test_wrong_options_open_no_journal(wrong, tmp_path):
     with pytest.raises(ValueError):
         Emulator(journal=tmp_path / "journal.db", **wrong)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_journal_without_a_path_keeps_events_out_of_memory_and_leaves_no_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with Emulator(journal=SQLiteJournal("")) as emu:
+        jobs = emu.create_queue("jobs")
+        emu.consume("jobs", lambda batch: batch.messages[0].retry(), max_retries=1)
+        for _ in range(30):
+            jobs.send_batch([{"body": "x" * 2_000}] * 100)
+            emu.advance(10)
+        events = emu.events
+        assert sum(len(event.ids) for event in events if type(event).__name__ == "Sent") == 3_000
+        assert dump(replay(events)) == dump(emu._broker.state)
+        emu._broker.journal.keep_snapshot(emu._broker.state)
+        assert emu._broker.journal.snapshot() is None
+    assert list(tmp_path.iterdir()) == []

@@ -187,6 +187,15 @@ class Core(RuleBasedStateMachine):
     def purge(self, name):
         self.do(commands.Purge(name))
 
+    @rule(data=st.data(), name=st.sampled_from(QUEUES), home=st.sampled_from(QUEUES))
+    def redrive(self, data, name, home):
+        held = list(self.state.queues[name].messages) if name in self.state.queues else []
+        ids = data.draw(st.lists(st.sampled_from([*held, "unknown"]), max_size=4))
+        before = {id: name for id in ids if id in held}
+        self.do(commands.Redrive(name, home, tuple(ids)))
+        for id in before:
+            assert sum(id in queue.messages for queue in self.state.queues.values()) >= 1, "a letter is in one queue or the other"
+
     @rule(seconds=st.sampled_from([1, 5, 59, 60, 345_600]))
     def wait(self, seconds):
         self.to(self.now_us + seconds * SECOND)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from cfq_lint import limits as cloudflare
 from emulator.core import commands, refusals
+from emulator.core.decide import produce
 from emulator.core.events import (
     ClockStopped,
     ConsumerRemoved,
@@ -157,6 +158,22 @@ def purge(state: State, now_us: int, command: commands.Purge) -> tuple[Event, ..
     else:
         ids = tuple([id for id in dict.fromkeys(command.ids) if id in messages and messages[id].place != FLYING])
     return (Purged(now_us, command.queue, ids),) if ids else ()
+
+
+def redrive(state: State, now_us: int, command: commands.Redrive, limits: Limits) -> tuple[Event, ...]:
+    """Messages go to another queue, where what they find there already is not doubled. What a consumer has in hand stays.
+
+    Both events are of one step, so that a crash finds each message in one queue. Refuses as a sendBatch to that queue does.
+    """
+    here, there = find(state, command.queue).messages, find(state, command.target).messages
+    chosen = [here[id] for id in dict.fromkeys(command.ids) if id in here and here[id].place < FLYING]
+    if not chosen or here is there:
+        return ()
+    new = [message for message in chosen if message.id not in there]
+    ids, bodies = tuple([message.id for message in new]), tuple([message.body for message in new])
+    send = commands.Send(command.target, ids, bodies, tuple([m.content_type for m in new]), (None,) * len(new), many=True)
+    sent = produce.send(state, now_us, send, limits) if new else ()
+    return (*sent, Purged(now_us, command.queue, tuple([message.id for message in chosen])))
 
 
 def stop_clock(state: State, now_us: int, _command: commands.StopClock) -> tuple[Event, ...]:

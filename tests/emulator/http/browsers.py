@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import socket
 import threading
 import time
 from pathlib import Path
@@ -14,6 +13,7 @@ import pytest
 import uvicorn
 
 from emulator.http import Service, create_app
+from tests.emulator.http.servers import free_port
 
 CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
 FLAGS = [
@@ -45,9 +45,7 @@ class Site:
     def __init__(self, emulator, **options):
         self.service = Service(emulator, **options)
         self.emulator = emulator
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port = probe.getsockname()[1]
+        self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.app = create_app(self.service)
         self.start()

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from base64 import b64decode
 from types import SimpleNamespace
 
 import httpx
 
 from emulator import Refused
 from emulator.http import Transport
+from tests.emulator.random_scenarios import Play
 from tests.emulator.scenario_files import Player
 
 REST_TYPES = {None, "json", "text"}
@@ -19,6 +22,20 @@ class OverHTTP(Player):
     def open(self):
         """The emulator behind its API."""
         return Account(super().open())
+
+
+class PlayOverHTTP(Play):
+    """A random scenario; its handlers speak REST, too."""
+
+    def open(self):
+        """The emulator behind its API."""
+        return Account(super().open())
+
+
+def value_of(message):
+    """A body as it was sent, where a pull client can know."""
+    kind = message["metadata"]["CF-Content-Type"]
+    return json.loads(b64decode(message["body"])) if kind == "json" else message["body"]
 
 
 class Account:
@@ -33,9 +50,12 @@ class Account:
 
     def call(self, method, path, body=None):
         """The result of a request; what is refused is raised."""
-        answer = self._client.request(method, path, json=body).json()
+        response = self._client.request(method, path, json=body)
+        answer = response.json()
         if not answer["success"]:
-            raise Refused(answer["errors"][0]["message"])
+            refused = Refused(answer["errors"][0]["message"])
+            refused.status = response.status_code
+            raise refused
         return answer["result"]
 
     def create_queue(self, name, delivery_delay=0, message_retention_period=None):
@@ -88,7 +108,7 @@ class OverREST:
     def pull(self, **options):
         """Pull."""
         found = self._account.call("POST", f"{self._path}/messages/pull", options)["messages"]
-        return [SimpleNamespace(**message) for message in found]
+        return [SimpleNamespace(**message, value=value_of(message)) for message in found]
 
     def ack(self, acks=(), retries=()):
         """Acknowledge and retry."""

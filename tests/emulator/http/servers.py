@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
+import random
 import signal
 import socket
 import subprocess
@@ -18,11 +20,18 @@ ROOT = Path(__file__).resolve().parents[3]
 START_SECONDS = 60
 
 
+PORTS = range(20_000, 32_000)
+"""Below those that the system gives to clients. A client that calls a dead server's port may get that very port for itself, is
+then connected to itself, and the next server cannot have the port for a minute."""
+
+
 def free_port() -> int:
-    """A port that nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """A port that nobody has, nor will get by chance."""
+    for port in random.SystemRandom().sample(PORTS, 100):
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
+    raise AssertionError("no port is free")
 
 
 class Server:
@@ -78,6 +87,89 @@ class Server:
     def __exit__(self, *_: object) -> None:
         if self.process.poll() is None:
             self.kill()
+
+
+_NURSERY = """
+import json, os, signal, sys
+import emulator.broker, emulator.cli.app, emulator.journal.sqlite
+from emulator.cli import main
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+for line in sys.stdin:
+    log, settings, arguments = json.loads(line)
+    pid = os.fork()
+    if not pid:
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        emulator.broker._SNAPSHOT_EVENTS, emulator.journal.sqlite._CHECKPOINT_PAGES = settings
+        for stream in (1, 2):
+            os.dup2(os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT), stream)
+        sys.argv[1:] = arguments
+        os._exit(main())
+    print(pid, flush=True)
+"""
+
+
+class Nursery:
+    """A process that has imported everything and forks servers, so that one is there in a tenth of a second."""
+
+    def __init__(self, folder: Path) -> None:
+        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", _NURSERY], cwd=folder, env=environment, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
+
+    def fork(self, log: Path, settings: tuple[int, int], arguments: list[str]) -> int:
+        """The process id of a new server."""
+        self.process.stdin.write(json.dumps([str(log), settings, arguments]) + "\n")
+        self.process.stdin.flush()
+        return int(self.process.stdout.readline())
+
+    def close(self) -> None:
+        """No more servers."""
+        self.process.stdin.close()
+        self.process.wait(30)
+        self.process.stdout.close()
+
+
+class Forked(Server):
+    """A server that is forked. `settings`: a snapshot after so many events, a checkpoint after so many pages of the log."""
+
+    def __init__(self, *options: str, folder: Path, db: str, settings: tuple[int, int] = (50, 50)) -> None:
+        self.nursery, self.settings, self.pid = Nursery(folder), settings, 0
+        super().__init__(*options, folder=folder, db=db)
+
+    def launch(self) -> None:
+        """Start, and wait for nothing."""
+        self.pid = self.nursery.fork(self.log, self.settings, ["serve", "--port", str(self.port), *self.options])
+
+    def start(self) -> None:
+        """Start, and wait until it answers."""
+        self.launch()
+        until = time.monotonic() + START_SECONDS
+        while time.monotonic() < until and self.alive():
+            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self.port), 1):
+                return
+            time.sleep(0.005)
+        raise AssertionError(f"the server did not start: {self.log.read_text()}")
+
+    def alive(self) -> bool:
+        """Whether the process is there."""
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self.pid, 0)
+            return True
+        return False
+
+    def kill(self) -> None:
+        """End it as a power cut would, if it is there."""
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self.pid, signal.SIGKILL)
+        until = time.monotonic() + 30
+        while self.alive():
+            assert time.monotonic() < until
+            time.sleep(0.001)
+
+    def __exit__(self, *_: object) -> None:
+        self.kill()
+        self.nursery.close()
 
 
 def queue_id(client: httpx.Client, name: str, **body) -> str:

@@ -62,6 +62,11 @@ def memory_kb(server):
     [
         ("messages", b"{", 10208),
         ("messages", b"\xff\xfe", 10208),
+        ("messages", '{"body": 1}'.encode("utf-16"), 10208),
+        ("messages", b'\xef\xbb\xbf{"body": 1}', 10208),
+        ("messages", b'{"body": 1, "delay_seconds": ' + b"9" * 400 + b"}", 10207),
+        ("messages", b'{"body": 1, "delay_seconds": 1e400}', 10207),
+        ("messages", b'{"body": 1, "content_type": "\\ud800"}', 10203),
         ("messages", b'{"body": NaN}', 10208),
         ("messages", b"[" * 200_000, 10208),
         ("messages", b'{"body": ' + b"9" * 5_000 + b"}", 10208),
@@ -128,6 +133,7 @@ def test_what_is_no_http_is_refused_in_the_envelope(server, data):
     [
         "/client/v4/accounts/a/queues/../queues/..", "/client/v4/accounts/a/queues/%2e%2e/%2e%2e/emulator/time", "//client/v4/accounts",
         "/client/v4/accounts/a/queues/" + "a" * 33, "/client/v4/accounts/a/queues/%00", "/client/v4/accounts/a/queues/a%2Fb",
+        "/client/v4/accounts/a%2Fqueues", "/client/v4/accounts/a/queues%2f", "/client/v4%2faccounts/a/queues", "/emulator%2ftime",
         "/client/v4/accounts//queues", "/client/v4/accounts/a/queues/%ff%fe", "/client/v4/../../etc/passwd", "/dashboard/../../x",
         "/dashboard/%2e%2e/%2e%2e/service.py",
     ],
@@ -168,10 +174,67 @@ def test_a_slow_loris_is_cut_off_and_others_are_served(tmp_path):
             connection.close()
 
 
+def test_a_crowd_of_slow_clients_keeps_nobody_out_even_where_few_files_may_be_open(tmp_path):
+    """400 clients that never finish a head, and 256 files: those who have waited longest are sent away as others come."""
+    code = (
+        "import resource, sys; resource.setrlimit(resource.RLIMIT_NOFILE, (256, 256));"
+        "from emulator.cli import main; sys.exit(main())"
+    )
+    server = Server(folder=tmp_path)
+    server.kill()
+    command = [sys.executable, "-c", code, "serve", "--port", str(server.port), "--db", ":memory:"]
+    with server.log.open("ab") as log:
+        server.process = subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=log)
+    with server:
+        until = time.monotonic() + 30
+        connections = []
+        while time.monotonic() < until and len(connections) < 400:
+            try:
+                connections.append(socket.create_connection(("127.0.0.1", server.port), 10))
+            except OSError:
+                time.sleep(0.05)
+                continue
+            connections[-1].sendall(b"GET /x HTTP/1.1\r\nx-a: ")
+            if len(connections) % 100 == 0:
+                with server.client() as client:
+                    assert client.get("/queues").status_code == 200
+        said = connections[0].recv(65_536)
+        assert said.startswith(b"HTTP/1.1 408 ")
+        for connection in connections:
+            connection.close()
+    assert len(connections) == 400
+    assert "Traceback" not in server.log.read_text()
+
+
 def test_a_page_of_another_origin_is_refused(client):
     answer = client.post("/queues", json={"queue_name": "jobs"}, headers={"origin": "https://evil.example"})
     assert refusal(answer) == (403, 10023)
     assert client.get("/queues").json()["result"] == []
+
+
+HOSTS = [
+    ("localhost:8787", 200), ("127.0.0.1:1", 200), ("[::1]:8787", 200), ("queues", 200), ("a.localhost", 200), ("10.0.0.1", 200),
+    ("evil.example:8787", 403), ("evil.example.", 403), ("127.0.0.1.evil.example", 403), ("localhost.evil.example", 403), ("[::1", 403),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("host", "status"), HOSTS)
+@pytest.mark.parametrize("path", ["/client/v4/accounts/a/queues", "/accounts/a/queues", "/emulator/time", "/metrics", "/", "/dashboard/data/queues"])
+def test_a_name_of_the_internet_that_was_made_to_lead_here_shows_nothing(server, host, status, path):
+    said = raw(server, f"GET {path} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n".encode())
+    assert said.startswith(f"HTTP/1.1 {status} ".encode())
+    assert b"jobs" not in said or status == 200
+
+
+def test_with_a_token_the_server_may_have_any_name(tmp_path):
+    with Server("--token", "all", folder=tmp_path) as server, server.client(headers={"host": "queues.example"}) as client:
+        assert client.get("/queues").status_code == 401
+        assert client.get("/queues", headers={"authorization": "Bearer all"}).status_code == 200
+
+
+def test_without_a_socket_the_api_may_have_cloudflare_s_own_name():
+    client = httpx.Client(transport=Transport(Emulator()), base_url="https://api.cloudflare.com/client/v4/accounts/a")
+    assert client.get("/queues").status_code == 200
 
 
 TOKENS = {"tokens": ("all", "look:read", "change:write")}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -56,21 +57,42 @@ def test_redrive_resets_attempts_and_keeps_bodies_and_replay_tells_of_it(server,
     rows = [{"body": {"n": n}} for n in range(60)] + [{"body": f"t{n}", "content_type": "text"} for n in range(60)]
     for at in (0, 60):
         client.post(f"/queues/{id}/messages/batch", json={"messages": rows[at : at + 60]})
+    sent = []
     for _ in range(2):
         pulled = client.post(f"/queues/{id}/messages/pull", json={"batch_size": 100}).json()["result"]["messages"]
         client.post(f"/queues/{id}/messages/ack", json={"retries": [{"lease_id": m["lease_id"]} for m in pulled]})
+        sent += [m["id"] for m in pulled]
     assert client.get(f"/queues/{id}/metrics").json()["result"]["backlog_count"] == 0
     done = run("redrive", "dead", "jobs", server=server)
     assert done.stdout == "120 sent to jobs again\n"
     pulled = [json.loads(line) for line in run("pull", "jobs", "-n", "200", server=server).stdout.splitlines()]
     assert [message["body"] for message in pulled] == [row["body"] for row in rows]
     assert {message["attempts"] for message in pulled} == {1}
+    assert [message["id"] for message in pulled] == sent
     told = run("replay", str(server.folder / "queues.db"))
     assert told.returncode == 0
     assert "jobs" in told.stdout
     assert "dead" in told.stdout
     line = run("replay", str(server.folder / "queues.db"), "--message", pulled[0]["id"])
     assert "leased" in line.stdout
+
+
+def test_redrive_goes_on_where_a_queue_takes_no_more_this_second(server, client):
+    id = pull_queue(client, "jobs", dead_letter_queue="dead", settings={"max_retries": 0})
+    for at in range(0, 5_500, 100):
+        while client.post(f"/queues/{id}/messages/batch", json={"messages": [{"body": at + n} for n in range(100)]}).status_code == 429:
+            time.sleep(0.05)
+        pulled = client.post(f"/queues/{id}/messages/pull", json={"batch_size": 100}).json()["result"]["messages"]
+        client.post(f"/queues/{id}/messages/ack", json={"retries": [{"lease_id": m["lease_id"]} for m in pulled]})
+    done = run("redrive", "dead", "jobs", "--limit", "5400", server=server)
+    assert (done.returncode, done.stdout) == (0, "5400 sent to jobs again\n")
+    assert client.get(f"/queues/{id}/metrics").json()["result"]["backlog_count"] == 5_400
+    assert run("redrive", "dead", "jobs", server=server).stdout == "100 sent to jobs again\n"
+    assert run("redrive", "dead", "jobs", server=server).stdout == "0 sent to jobs again\n"
+    done = run("redrive", "dead", "nope", server=server)
+    assert (done.returncode, done.stdout, "no queue 'nope'" in done.stderr) == (1, "", True)
+    done = run("redrive", "dead", "jobs", server=server, token="look")
+    assert done.returncode == 0 or "10023" in done.stderr
 
 
 def test_what_the_server_refuses_is_said_and_ends_with_1(server, client):

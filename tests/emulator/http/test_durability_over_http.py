@@ -10,12 +10,17 @@ import subprocess
 import sys
 import threading
 import time
+import traceback
 from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 import pytest
 
-from tests.emulator.http.servers import Server, pull_queue, queue_id
+from emulator import Emulator
+from emulator.cli.serving import _service
+from emulator.http import Transport
+from emulator.journal.sqlite import SQLiteJournal
+from tests.emulator.http.servers import Forked, Server, pull_queue, queue_id
 
 
 class Load:
@@ -30,6 +35,27 @@ class Load:
         self.number = 0
         self.lock = threading.Lock()
         self.over = threading.Event()
+        self.failures: list[str] = []
+
+    @contextlib.contextmanager
+    def goes_on(self):
+        """Clients at work, until the block is left."""
+        threads = [threading.Thread(target=self.work, args=(part,)) for part in (self.push, self.push, self.settle, self.settle)]
+        for thread in threads:
+            thread.start()
+        try:
+            yield
+        finally:
+            self.over.set()
+            for thread in threads:
+                thread.join(60)
+
+    def work(self, part):
+        """A part of the load; what goes wrong in its thread is not lost."""
+        try:
+            part()
+        except Exception:  # noqa: BLE001 - whatever it is
+            self.failures.append(traceback.format_exc())
 
     def take(self, count):
         """Numbers that nobody has sent."""
@@ -39,33 +65,38 @@ class Load:
 
     def push(self):
         """Push until it is over; a push that nobody answered may or may not be there."""
-        while not self.over.is_set():
-            numbers = list(self.take(5))
-            with contextlib.suppress(httpx.HTTPError, ConnectionError), self.server.client() as client:
-                while not self.over.is_set():
-                    body = {"messages": [{"body": number} for number in numbers]}
+        with self.server.client() as client:
+            while not self.over.is_set():
+                numbers = list(self.take(5))
+                body = {"messages": [{"body": number} for number in numbers]}
+                with self.patience():
                     answer = client.post(f"/queues/{self.id}/messages/batch", json=body)
                     assert answer.status_code == 200, answer.text
                     self.stored.update(numbers)
-                    numbers = list(self.take(5))
-            time.sleep(0.01)
+
+    @contextlib.contextmanager
+    def patience(self):
+        """A server that is not there is asked again a little later."""
+        try:
+            yield
+        except httpx.TransportError:
+            time.sleep(0.005)
 
     def settle(self):
         """Pull and acknowledge until it is over. What was acknowledged may not come again."""
-        while not self.over.is_set():
-            with contextlib.suppress(httpx.HTTPError, ConnectionError), self.server.client() as client:
-                while not self.over.is_set():
+        with self.server.client() as client:
+            while not self.over.is_set():
+                with self.patience():
                     self.turn(client)
-            time.sleep(0.01)
 
     def turn(self, client):
-        """Pull once and acknowledge half."""
+        """Pull once and acknowledge seven of eight; the eighth comes again and again."""
         known = set(self.acked)
         pulled = client.post(f"/queues/{self.id}/messages/pull", json={"batch_size": 20, "visibility_timeout_ms": 1_000}).json()
         messages = pulled["result"]["messages"]
         numbers = {number_of(message): message["lease_id"] for message in messages}
         self.doubled += [number for number in numbers if number in known]
-        chosen = [number for number in numbers if number % 2]
+        chosen = [number for number in numbers if number % 8]
         self.asked_to_ack.update(chosen)
         if chosen:
             body = {"acks": [{"lease_id": numbers[number]} for number in chosen]}
@@ -93,31 +124,38 @@ def rest_of(client, id):
 
 
 @pytest.mark.slow
-def test_nothing_is_lost_or_doubled_by_kills_at_random_moments(tmp_path):
-    dice, kills = random.Random(5), 8
-    with Server(folder=tmp_path, db="queues.db") as server:
+def test_nothing_is_lost_or_doubled_by_fifty_kills_at_random_moments(tmp_path):
+    """Snapshots and checkpoints come often, some kills meet a server that is just starting, and clients never pause."""
+    dice, kills = random.Random(5), 50
+    with Forked(folder=tmp_path, db="queues.db") as server:
         with server.client() as client:
             id = pull_queue(client, "jobs", settings={"max_retries": 100})
         load = Load(server, id)
-        threads = [threading.Thread(target=work) for work in (load.push, load.push, load.settle, load.settle)]
-        for thread in threads:
-            thread.start()
-        for _ in range(kills):
-            time.sleep(dice.uniform(0.02, 0.5))
-            server.restart()
-        time.sleep(0.2)
-        load.over.set()
-        for thread in threads:
-            thread.join(60)
+        with load.goes_on():
+            for _ in range(kills):
+                time.sleep(dice.uniform(0.02, 0.5))
+                server.kill()
+                if dice.random() < 0.2:
+                    server.launch()
+                    time.sleep(dice.uniform(0, 0.15))
+                    server.kill()
+                server.start()
+            time.sleep(0.2)
+        assert load.failures == []
         server.restart()
         time.sleep(1.1)  # the leases of the load lapse
         with server.client() as client:
             left = rest_of(client, id)
-    assert len(load.acked) > 50
+        log = server.log.read_text()
     assert load.doubled == []
     assert len(left) == len(set(left))
     assert not load.stored - load.asked_to_ack - set(left), "answered for, and lost"
     assert not load.acked & set(left), "acknowledged, and there again"
+    assert "Traceback" not in log
+    assert len(load.acked) > 100
+    assert len(left) > 10
+    with contextlib.closing(sqlite3.connect(tmp_path / "queues.db")) as db:
+        assert db.execute("SELECT count(*) FROM snapshots").fetchone() == (1,)
 
 
 def test_a_second_server_on_one_file_is_refused_and_the_first_goes_on(tmp_path):
@@ -179,3 +217,31 @@ def test_fifty_clients_that_pull_at_once_get_disjoint_leases(tmp_path):
         with ThreadPoolExecutor(50) as pool:
             pulled = [id for ids in pool.map(pull, range(50)) for id in ids]
     assert len(pulled) == len(set(pulled)) == 50 * 5 * 7
+
+
+def test_snapshots_are_kept_while_clients_push_pull_and_acknowledge(tmp_path, monkeypatch):
+    """Without a push consumer no batch ever leaves, and a restart must not replay everything that ever happened."""
+    monkeypatch.setattr("emulator.broker._SNAPSHOT_EVENTS", 50)
+    journal = SQLiteJournal(tmp_path / "queues.db")
+    with Emulator(journal=journal) as emu, httpx.Client(transport=Transport(emu), base_url="http://emulator/accounts/a") as client:
+        id = pull_queue(client, "jobs")
+        for number in range(100):
+            client.post(f"/queues/{id}/messages", json={"body": number})
+            (message,) = client.post(f"/queues/{id}/messages/pull", json={}).json()["result"]["messages"]
+            client.post(f"/queues/{id}/messages/ack", json={"acks": [{"lease_id": message["lease_id"]}]})
+            kept = journal.snapshot()
+            assert journal.length() - (kept[0] if kept else 0) <= 50 + 3
+        at = kept[0]
+        for start in range(0, 1_000, 100):
+            client.post(f"/queues/{id}/messages/batch", json={"messages": [{"body": start + n} for n in range(100)]})
+        kept_at = [at := max(at, journal.snapshot()[0]) for number in range(300) if client.post(f"/queues/{id}/messages", json={"body": number})]
+        assert len(set(kept_at)) <= 3, "a snapshot of a long queue costs: it is kept when as many events have come"
+
+
+def test_a_server_that_keeps_nothing_has_its_journal_in_a_file_without_a_name_all_the_same():
+    """Ten minutes of full load would be a gigabyte in memory."""
+    unset = dict.fromkeys(("start", "config", "env", "push", "consumer", "account_id", "queue"))
+    service = _service(None, (), sync="normal", time="virtual", plan="paid", push_timeout=1.0, control=False, **unset)
+    assert isinstance(service.broker.journal, SQLiteJournal)
+    assert service.broker.journal.path == ""
+    service.close()

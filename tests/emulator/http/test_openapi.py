@@ -40,8 +40,22 @@ def test_the_published_document_is_fresh():
 
 
 def test_the_document_is_served_as_it_is_published():
-    client = httpx.Client(transport=Transport(Emulator(), tokens=["secret"]), base_url="http://emulator")
+    client = httpx.Client(transport=Transport(Emulator()), base_url="http://emulator")
     assert client.get("/openapi.json").json() == DOCUMENT
+    closed = httpx.Client(transport=Transport(Emulator(), tokens=["secret"]), base_url="http://emulator")
+    assert closed.get("/openapi.json").json() == DOCUMENT | {"security": [{"bearer": []}]}
+
+
+def test_the_links_lead_from_what_was_made_to_every_operation_that_names_it():
+    made = DOCUMENT["paths"]["/accounts/{account_id}/queues"]["post"]["responses"]["200"]["links"]
+    assert {"get_queue", "delete_queue", "push", "pull", "ack", "create_consumer"} <= made.keys()
+    assert "get_consumer" not in made, "no consumer is known then"
+    assert made["push"] == {
+        "operationId": "push", "parameters": {"account_id": "$request.path.account_id", "queue_id": "$response.body#/result/queue_id"},
+    }  # fmt: skip
+    made = DOCUMENT["paths"]["/accounts/{account_id}/queues/{queue_id}/consumers"]["post"]["responses"]["200"]["links"]
+    assert made.keys() == {"get_consumer", "put_consumer", "delete_consumer"}
+    assert made["get_consumer"]["parameters"]["queue_id"] == "$request.path.queue_id"
 
 
 def test_every_schema_is_one_and_every_reference_leads_somewhere():

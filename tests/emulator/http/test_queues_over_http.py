@@ -100,6 +100,23 @@ def test_a_renamed_queue_keeps_everything_and_leaves_its_name_to_others(client):
     assert counts == [0, 1, 0]
 
 
+def test_a_dead_letter_queue_is_made_anew_under_a_name_that_another_queue_had(client):
+    dead, id = queue_id(client, "dead", jurisdiction="eu"), queue_id(client, "jobs", jurisdiction="eu")
+    result(client.patch(f"/queues/{dead}", json={"queue_name": "buried"}))
+    result(client.patch(f"/queues/{id}", json={"queue_name": "orders"}))
+    for name in ("dead", "jobs"):
+        made = result(client.put(f"/queues/{id}/consumers/c", json={"type": "http_pull", "dead_letter_queue": name, "settings": {"max_retries": 0}}))
+        assert made["dead_letter_queue"] == name
+        client.post(f"/queues/{id}/messages", json={"body": name, "content_type": "text"})
+        (message,) = result(client.post(f"/queues/{id}/messages/pull", json={}))["messages"]
+        result(client.post(f"/queues/{id}/messages/ack", json={"retries": [{"lease_id": message["lease_id"]}]}))
+    rows = {row["queue_name"]: row for row in result(client.get("/queues"))}
+    assert {name: result(client.get(f"/queues/{row['queue_id']}/metrics"))["backlog_count"] for name, row in rows.items()} == {
+        "buried": 0, "orders": 0, "dead": 1, "jobs": 1,
+    }  # fmt: skip
+    assert {row["jurisdiction"] for row in rows.values()} == {"eu"}
+
+
 def test_a_consumer_is_overwritten_by_put_and_made_where_there_is_none(client):
     id = queue_id(client, "jobs")
     path = f"/queues/{id}/consumers/{'c' * 32}"
@@ -147,7 +164,7 @@ def test_pull_peek_extend_and_preview(client, emu):
 def test_pulls_are_refused_where_they_must_be(client):
     id = queue_id(client, "jobs")
     answer = client.post(f"/queues/{id}/messages/pull", json={})
-    assert code(answer) == (400, 0)
+    assert code(answer) == (405, 0)
     assert answer.json()["errors"][0]["message"] == "messages cannot be pulled unless http_pull mode is enabled"
     client.post(f"/queues/{id}/consumers", json={"type": "http_pull"})
     client.patch(f"/queues/{id}", json={"settings": {"delivery_paused": True}})

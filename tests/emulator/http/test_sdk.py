@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
+
 import pytest
 
-from tests.emulator.http.servers import Server
+from tests.emulator.http.servers import Forked, Server
 
 cloudflare = pytest.importorskip("cloudflare")
 
@@ -15,11 +17,13 @@ class Walk:
     def __init__(self, server, between=lambda: None):
         self.server, self.between = server, between
         self.calls = 0
+        self.called = set()
 
     def call(self, method, *args, **options):
         """Call a method of a fresh client."""
         self.between()
         self.calls += 1
+        self.called.add(method)
         client = cloudflare.Cloudflare(api_token="t", base_url=self.server.base, max_retries=0, timeout=30)
         with client:
             target = client
@@ -134,12 +138,25 @@ class Walk:
 
 def test_the_sdk_finds_everything(tmp_path):
     with Server(folder=tmp_path) as server:
-        Walk(server).run()
+        walk = Walk(server)
+        walk.run()
+    assert walk.called == set(methods(cloudflare.Cloudflare(api_token="t").queues, "queues"))
+
+
+def methods(resource, name):
+    """Every method of a resource and of what hangs from it."""
+    for each in dir(type(resource)):
+        if not each.startswith(("_", "with_")):
+            found = inspect.getattr_static(type(resource), each)
+            if inspect.isfunction(found):
+                yield f"{name}.{each}"
+            else:
+                yield from methods(getattr(resource, each), f"{name}.{each}")
 
 
 @pytest.mark.slow
 def test_the_sdk_finds_everything_though_the_server_is_killed_between_every_two_calls(tmp_path):
-    with Server("--token", "t", folder=tmp_path, db="queues.db") as server:
+    with Forked("--token", "t", folder=tmp_path, db="queues.db") as server:
         walk = Walk(server, server.restart)
         walk.run()
         assert walk.calls > 30

@@ -7,7 +7,7 @@ import shutil
 
 import pytest
 
-from tests.emulator.http.servers import Server
+from tests.emulator.http.servers import Forked, Server
 from tests.emulator.http.wrangler_cli import Wrangler
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(shutil.which("npm") is None, reason="npm installs wrangler")]
@@ -93,7 +93,7 @@ def test_wrangler_finds_everything(tmp_path):
 
 
 def test_wrangler_finds_everything_though_the_server_is_killed_between_every_two_commands(tmp_path):
-    with Server("--token", "t", folder=tmp_path, db="queues.db") as server:
+    with Forked("--token", "t", folder=tmp_path, db="queues.db") as server:
         wrangler = Wrangler(server, tmp_path, server.restart)
         for part in PARTS:
             part(wrangler)
