@@ -187,6 +187,7 @@ class Protocol(HttpToolsProtocol):
             super().on_message_complete()
         else:
             self._answer()
+            self._whole = None  # also where the answer did not need the body
             self._crowd.begins(self)
 
     def on_response_complete(self) -> None:
@@ -212,8 +213,7 @@ class Protocol(HttpToolsProtocol):
         self._refuse(UnknownInternalError())
 
     async def _receive(self) -> Message:
-        pieces, self._whole = self._whole or (), None
-        return {"type": "http.request", "body": b"".join(pieces), "more_body": False}
+        return {"type": "http.request", "body": b"".join(self._whole or ()), "more_body": False}
 
     async def _send(self, message: Message) -> None:
         if message["type"] == "http.response.start":

@@ -133,6 +133,33 @@ def test_a_connection_ends_as_its_client_says(path, wire, version, headers, ends
         assert wire.answer()[0] == 200
 
 
+def test_any_two_requests_on_one_connection_are_answered_once_each(server, path):
+    """Also where an answer does not wait for the body, and the body comes behind it."""
+    body = b'{"batch_size": 1}'
+    kinds = {
+        "taken": ("POST", "/messages/pull", "", 200),
+        "refused unread": ("POST", "/messages/pull", "Origin: http://elsewhere.example\r\n", 403),
+        "wrong method": ("DELETE", "/messages/pull", "", 405),
+        "nothing there": ("POST", "/nothing", "", 404),
+        "with a body nobody needs": ("GET", "/metrics", "", 200),
+    }
+    for first in kinds:
+        for second in kinds:
+            wire = Wire(server)
+            for method, below, header, status in (kinds[first], kinds[second]):
+                head = f"{method} {path}{below} HTTP/1.1\r\nHost: localhost\r\n{header}Content-Length: {len(body)}\r\n\r\n"
+                wire.say(head.encode())
+                if status in {404, 405}:
+                    assert wire.answer()[0] == status, (first, second)
+                    wire.say(body)
+                else:
+                    wire.say(body)
+                    assert wire.answer()[0] == status, (first, second)
+            wire.say(b"GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+            assert (wire.answer()[0], wire.ended()) == (200, True), (first, second)
+            wire.socket.close()
+
+
 def test_who_asks_for_another_protocol_is_served_in_this_one(server, path, wire):
     upgrade = {"connection": "upgrade, http2-settings", "upgrade": "h2c", "http2_settings": "AAMAAABkAARAAAAAAAIAAAAA"}
     for _ in range(3):
