@@ -143,10 +143,10 @@ def test_any_two_requests_on_one_connection_are_answered_once_each(server, path)
         "nothing there": ("POST", "/nothing", "", 404),
         "with a body nobody needs": ("GET", "/metrics", "", 200),
     }
-    for first in kinds:
-        for second in kinds:
+    for first, one in kinds.items():
+        for second, other in kinds.items():
             wire = Wire(server)
-            for method, below, header, status in (kinds[first], kinds[second]):
+            for method, below, header, status in (one, other):
                 head = f"{method} {path}{below} HTTP/1.1\r\nHost: localhost\r\n{header}Content-Length: {len(body)}\r\n\r\n"
                 wire.say(head.encode())
                 if status in {404, 405}:
