@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import sqlite3
-from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -65,13 +65,15 @@ class SQLiteJournal:
     Without a path it is a temporary file that has no name and is gone with the process: for what a memory is too small for.
     """
 
-    def __init__(self, path: str | PathLike[str], synchronous: str = "NORMAL") -> None:
+    def __init__(self, path: str | os.PathLike[str], synchronous: str = "NORMAL") -> None:
         if synchronous not in {"NORMAL", "FULL", "OFF"}:
             message = f"synchronous must be NORMAL, FULL or OFF, not {synchronous!r}"
             raise ValueError(message)
-        self.path = fspath(path)
+        self.path = os.fspath(path)
         self._origins: dict[tuple[str, ...], int] = {}
         is_new = not self.path or _check_header(Path(self.path))
+        if not is_new and _undo_half_done(self.path):
+            is_new = _check_header(Path(self.path))
         if not is_new:
             _check_content(self.path)
         self._connection: sqlite3.Connection | None = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False)
@@ -220,6 +222,20 @@ def _check_header(path: Path) -> bool:
         message = f"{path} was written in format {version}, and this version reads up to {FORMAT}; it was left untouched"
         raise JournalNewer(message)
     return False
+
+
+def _undo_half_done(path: str) -> bool:
+    """Undo what a writer was at that was killed before the file had its log: while it was made. Whether there was such a thing.
+
+    SQLite does so for anybody who may write; the connection that checks the content may not, and would call the file damaged.
+    """
+    if not os.path.exists(f"{path}-journal"):
+        return False
+    db = sqlite3.connect(path)
+    with contextlib.suppress(sqlite3.DatabaseError):  # what is damaged is said by who checks the content
+        db.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+    db.close()
+    return True
 
 
 def _check_content(path: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
+from shutil import copy
 
 import pytest
 
@@ -275,3 +276,35 @@ def test_a_journal_without_a_path_keeps_events_out_of_memory_and_leaves_no_file(
         emu._broker.journal.keep_snapshot(emu._broker.state)
         assert emu._broker.journal.snapshot() is None
     assert list(tmp_path.iterdir()) == []
+
+
+def half_done(path):
+    """A file as a writer leaves it that is killed in the middle of a transaction, before the file has its write-ahead log."""
+    with closing(sqlite3.connect(path.parent / "source.db", isolation_level=None)) as db:
+        create = f"PRAGMA application_id = {sqlite_journal._APPLICATION_ID}; PRAGMA user_version = {sqlite_journal.FORMAT};"
+        db.executescript(f"BEGIN; {create} {sqlite_journal._TABLES} COMMIT; PRAGMA cache_size = 1; BEGIN;")
+        for number in range(200):
+            db.execute("INSERT INTO events VALUES (?, zeroblob(4000), 0)", (number + 1,))
+        for ending in ("", "-journal"):
+            copy(f"{path.parent / 'source.db'}{ending}", f"{path}{ending}")
+    assert (path.parent / f"{path.name}-journal").stat().st_size > 0
+
+
+def test_a_file_whose_writer_was_killed_while_it_made_it_is_continued(tmp_path):
+    half_done(tmp_path / "journal.db")
+    with closing(SQLiteJournal(tmp_path / "journal.db")) as journal:
+        assert journal.length() == 0
+        journal.append(0, [CREATED])
+    with closing(SQLiteJournal(tmp_path / "journal.db")) as journal:
+        assert list(journal.read()) == [CREATED]
+    assert not (tmp_path / "journal.db-journal").exists()
+
+
+def test_a_damaged_file_with_a_half_done_transaction_is_refused(tmp_path):
+    file = tmp_path / "journal.db"
+    half_done(file)
+    content = file.read_bytes()
+    file.write_bytes(content[:4096] + b"\x55" * (len(content) - 4096))
+    (tmp_path / "journal.db-journal").write_bytes(b"nonsense" * 100)
+    with pytest.raises(JournalCorrupt):
+        SQLiteJournal(file)

@@ -158,6 +158,21 @@ def test_nothing_is_lost_or_doubled_by_fifty_kills_at_random_moments(tmp_path):
         assert db.execute("SELECT count(*) FROM snapshots").fetchone() == (1,)
 
 
+def test_a_server_that_is_killed_while_it_makes_its_file_starts_again(tmp_path):
+    dice = random.Random(6)
+    with Forked(folder=tmp_path, db="queues.db") as server:
+        for _ in range(15):
+            server.kill()
+            for file in tmp_path.glob("queues.db*"):
+                file.unlink()
+            server.launch()
+            time.sleep(dice.uniform(0.01, 0.12))
+            server.kill()
+            server.start()
+            with server.client() as client:
+                queue_id(client, "jobs")
+
+
 def test_a_second_server_on_one_file_is_refused_and_the_first_goes_on(tmp_path):
     with Server(folder=tmp_path, db="queues.db") as server:
         (tmp_path / "alias.db").symlink_to(tmp_path / "queues.db")
