@@ -1,0 +1,70 @@
+"""What the items share: evidence from a file, from facts and from sources, and how to say what is to be declared."""
+
+from __future__ import annotations
+
+from cfq_lint.checklist.model import ACCOUNT, CODE, DECLARED, FILE, Evidence
+from cfq_lint.keys import is_queue_name
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from cfq_lint.code.acknowledging import Remark
+    from cfq_lint.code.steps import Spot
+    from cfq_lint.facts import Facts
+    from cfq_lint.project import Subject
+    from cfq_lint.text import Place
+
+def at(place: Place, text: str) -> Evidence:
+    """What stands in a configuration file."""
+    return Evidence(FILE, f"{place.path}:{place.line}:{place.column}", text)
+
+
+def in_code(spot: Spot, text: str) -> Evidence:
+    """What stands in a source."""
+    return Evidence(CODE, str(spot), text)
+
+
+def remarked(remark: Remark) -> Evidence:
+    """What was read in a source."""
+    return in_code(remark.spot, remark.text)
+
+
+def declared(queue: str, key: str, value: object) -> Evidence:
+    """What the settings say of a queue."""
+    shown = f"{key} = {value!r}" if isinstance(value, str) else f"{key} = {value}"
+    return Evidence(DECLARED, table(queue), shown)
+
+
+def known(facts: Facts, text: str) -> Evidence:
+    """What is known of the account: read there, or declared."""
+    return Evidence(ACCOUNT if facts.is_account else DECLARED, facts.origin, text)
+
+
+def table(queue: str) -> str:
+    """The table of the settings that declares a queue."""
+    return f"[tool.cfq-lint.queues.{queue}]" if is_queue_name(queue) else f'[tool.cfq-lint.queues."{queue}"]'
+
+
+def declare(queue: str, *keys: str) -> str:
+    """The advice to declare something of a queue."""
+    return f"declare {' and '.join(f'`{key}`' for key in keys)} in {table(queue)}"
+
+
+def whose(subject: Subject) -> str:
+    """The place of a subject's consumer, or of a producer, for advice."""
+    if subject.consumer is not None:
+        return f"{subject.consumer.document.path}"
+    return subject.senders[0].producer.document.path if subject.senders else "the files"
+
+
+def number(value: float) -> str:
+    """A number for people: thousands apart, no more places than it has."""
+    return f"{value:,.0f}" if value == int(value) else f"{value:,.10g}"
+
+
+def seconds(value: float) -> str:
+    """A time for people, and in seconds where that is another number."""
+    for size, name in ((86_400, "day"), (3_600, "hour"), (60, "minute")):
+        if value >= size and value % size == 0:
+            count = int(value // size)
+            return f"{count} {name}{'' if count == 1 else 's'} ({number(value)} s)"
+    return f"{number(value)} s"

@@ -1,0 +1,48 @@
+"""Does a consumer refuse what it has seen, and by a key that came with the message? Said of the calls that it makes."""
+
+from __future__ import annotations
+
+import re
+
+from cfq_lint.code.acknowledging import BAD, GOOD, UNSURE, Remark
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from cfq_lint.code.handling import Seen
+
+_REFUSES = re.compile(r"\bon\s+conflict\b|\binsert\s+or\s+(?:ignore|replace)\b|\binsert\s+ignore\b|\bwhere\s+not\s+exists\b", re.IGNORECASE)
+_INSERTS = re.compile(r"\binsert\s+into\b", re.IGNORECASE)
+_DOWNSTREAM = re.compile(r"idempotency[-_]?key|idempotencykey", re.IGNORECASE)
+_LOOKS = frozenset({"get", "has", "head", "first", "getWithMetadata"})
+_KEEPS = frozenset({"put", "set", "add"})
+
+
+def deduplicating(seen: Iterable[Seen]) -> tuple[Remark, ...]:
+    """What the calls say: GOOD refuses a message that was seen, BAD makes its key only now, UNSURE depends on what is not here."""
+    calls = [each for each in seen if each.is_related or each.is_fresh]
+    remarks: list[Remark] = []
+    for each in calls:
+        call = each.call
+        if _DOWNSTREAM.search(call.text):
+            if each.is_fresh:
+                remarks.append(Remark(BAD, call.spot, "the idempotency key is made here: each delivery gets another one"))
+            elif each.is_related:
+                remarks.append(Remark(GOOD, call.spot, "an idempotency key is passed on downstream"))
+        elif _REFUSES.search(call.text) and not each.is_fresh:
+            remarks.append(Remark(GOOD, call.spot, "the insert passes over what is there already"))
+    looked = [each.call for each in calls if each.call.name in _LOOKS and each.is_related]
+    for each in calls:
+        before = [call for call in looked if call.chain[:-1] == each.call.chain[:-1] and len(call.chain) > 1]
+        if each.call.name in _KEEPS and before and each.is_related:
+            said = f"what was seen is kept in {'.'.join(each.call.chain[:-1])} and looked up at line {before[0].spot.line}"
+            remarks.append(Remark(GOOD, each.call.spot, said))
+    if not remarks:
+        for each in calls:
+            if _INSERTS.search(each.call.text) and each.is_fresh:
+                remarks.append(Remark(BAD, each.call.spot, "the row's key is made here: each delivery inserts another row"))
+            elif _INSERTS.search(each.call.text):
+                said = "a row is inserted; whether one of its columns is unique stands in the database's schema"
+                remarks.append(Remark(UNSURE, each.call.spot, said))
+    return tuple(dict.fromkeys(remarks))

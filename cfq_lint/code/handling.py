@@ -1,0 +1,401 @@
+"""What a queue handler does with one message: every way through it, as far as that is certain.
+
+A message is followed through the handler: the work that is done for it before and after it is acknowledged, what happens where
+that work fails, and how the handler ends. Comparisons of `batch.queue` with names choose the way; local functions that are given
+the batch or a message are followed. The module is longer than most: each step has its meaning in one place.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from cfq_lint.code.names import is_left_alone, is_work
+from cfq_lint.code.steps import (
+    ANY,
+    BREAK,
+    CONTINUE,
+    RAISE,
+    RETURN,
+    Argument,
+    Assign,
+    Branch,
+    Call,
+    Exit,
+    Floating,
+    Function,
+    Loop,
+    Spot,
+    Test,
+    Try,
+)
+from cfq_lint.record import record, replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from cfq_lint.code.program import Program
+    from cfq_lint.code.steps import Module, Step
+
+BATCH, MESSAGES, MESSAGE, DATA, QUEUE, ACKS, RETRIES = "batch", "messages", "message", "data", "queue", "acks", "retries"
+ACK, ACK_ALL, RETRY = "ack()", "ackAll()", "retry"
+_OF_BATCH = {"messages": MESSAGES, "queue": QUEUE}
+_FIELDS = {"ack": ACKS, "retry": RETRIES, "body": DATA, "id": DATA, "timestamp": DATA, "attempts": DATA}
+_DEPTH_MAX = 8
+_STATES_MAX = 400
+NONE, OTHER, RELATED = 0, 1, 2
+"""How work has to do with the message: none was done, it was other work, or the message is in it."""
+
+
+class State(NamedTuple):
+    """Where a message has got to on one way through the handler.
+
+    `settled` is how it was settled first. `before` and `after` are the work around an acknowledgement, `each` whether it is done
+    message by message. `failed` is the `try` that caught a failure of its work, `floating` work that the runtime waits for at the
+    end only, `lost` a loop that waits for nothing, `doubt` a place that was not followed.
+    """
+
+    settled: str = ""
+    settled_at: Spot | None = None
+    before: int = NONE
+    before_at: Spot | None = None
+    after: int = NONE
+    after_at: Spot | None = None
+    each: bool = False
+    failed: Spot | None = None
+    floating: Spot | None = None
+    lost: Spot | None = None
+    doubt: Spot | None = None
+
+
+@record
+class Seen:
+    """A call that the handler may make: whether the message is in it, and whether an id made on the spot is."""
+
+    call: Call
+    is_related: bool
+    is_fresh: bool
+
+
+class TooLong(Exception):  # noqa: N818 - it says what a handler is
+    """There are more ways through a handler than are followed."""
+
+
+class Flow:
+    """The states at the ways out of some steps."""
+
+    __slots__ = ("broken", "continued", "normal", "raised", "returned")
+
+    def __init__(self, normal: set[State]) -> None:
+        self.normal = normal
+        self.returned: set[State] = set()
+        self.raised: set[State] = set()
+        self.broken: set[State] = set()
+        self.continued: set[State] = set()
+
+    def leave(self, other: Flow) -> None:
+        """Add the abrupt ways out of another flow."""
+        self.returned |= other.returned
+        self.raised |= other.raised
+        self.broken |= other.broken
+        self.continued |= other.continued
+
+
+@record
+class _Room:
+    """Where steps run: the module, what names stand for, and whether a loop over the messages is around."""
+
+    module: Module
+    names: dict[str, str]
+    fresh: set[str]
+    depth: int
+    in_loop: bool
+
+
+class Follower:
+    """Follows one message of one queue through a handler. `seen` are the calls on the way."""
+
+    def __init__(self, program: Program, queue: str) -> None:
+        self.program = program
+        self.queue = queue
+        self.seen: list[Seen] = []
+        self.is_python = program.entry.endswith(".py")
+
+    def follow(self, module: Module, handler: Function) -> Flow:
+        """All ways through the handler. Raises TooLong."""
+        names: dict[str, str] = {}
+        if handler.parameters:
+            first = handler.parameters[0]
+            names = {first: BATCH} if isinstance(first, str) else {name: _OF_BATCH.get(name, DATA) for name in first}
+        return self.run(handler.body, {State()}, _Room(module, names, set(), 0, False))
+
+    # --- names
+
+    def kind(self, chain: tuple[str, ...], room: _Room) -> str:
+        """What a plain path stands for; "" for what has nothing to do with the messages."""
+        kind = room.names.get(chain[0], "") if chain else ""
+        for part in chain[1:]:
+            if kind == BATCH:
+                kind = _OF_BATCH.get(part, DATA)
+            elif kind == MESSAGES:
+                kind = MESSAGE if part == ANY else DATA
+            elif kind == MESSAGE:
+                kind = _FIELDS.get(part, DATA)
+            elif kind:
+                kind = DATA
+        return kind
+
+    def related(self, mentions: frozenset[str], room: _Room) -> bool:
+        """Whether one of some names stands for a message, or for what was made of one."""
+        return any(room.names.get(name, QUEUE) != QUEUE for name in mentions)
+
+    def bind(self, step: Assign, room: _Room) -> None:
+        """Note what names stand for from here on."""
+        kind = self.kind(step.chain, room)
+        for name in step.names:
+            if step.is_pattern and kind == BATCH:
+                room.names[name] = _OF_BATCH.get(name, DATA)
+            elif step.is_pattern and kind == MESSAGE:
+                room.names[name] = _FIELDS.get(name, DATA)
+            elif kind:
+                room.names[name] = kind
+            elif self.related(step.mentions, room):
+                room.names[name] = DATA
+            if step.fresh or not room.fresh.isdisjoint(step.mentions):
+                room.fresh.add(name)
+
+    # --- steps
+
+    def run(self, steps: tuple[Step, ...], states: set[State], room: _Room) -> Flow:
+        """The ways through steps."""
+        flow = Flow(states)
+        for step in steps:
+            if not flow.normal:
+                break
+            if len(flow.normal) > _STATES_MAX:
+                raise TooLong
+            part = self.step(step, flow.normal, room)
+            flow.leave(part)
+            flow.normal = part.normal
+        return flow
+
+    def step(self, step: Step, states: set[State], room: _Room) -> Flow:
+        """The ways through one step."""
+        match step:
+            case Assign():
+                self.bind(step, room)
+                return Flow(states)
+            case Call():
+                return self.call(step, states, room)
+            case Loop():
+                return self.loop(step, states, room)
+            case Branch():
+                return self.branch(step, states, room)
+            case Try():
+                return self.tried(step, states, room)
+            case Floating():
+                return self.floating(step, states, room)
+            case Exit(kind=kind):
+                flow = Flow(set())
+                {RETURN: flow.returned, RAISE: flow.raised, BREAK: flow.broken, CONTINUE: flow.continued}[kind].update(states)
+                return flow
+
+    def branch(self, step: Branch, states: set[State], room: _Room) -> Flow:
+        flow = Flow(set())
+        for test, body in step.arms:
+            truth = self.truth(test, room)
+            if truth is False:
+                continue
+            part = self.run(body, states, room)
+            flow.leave(part)
+            flow.normal |= part.normal
+            if truth:
+                break
+        return flow
+
+    def truth(self, test: Test | None, room: _Room) -> bool | None:
+        """Whether a comparison of the batch's queue holds; None where it is about something else."""
+        if test is None or self.kind(test.of, room) != QUEUE:
+            return None
+        return (self.queue in test.names) == test.is_equal
+
+    def loop(self, step: Loop, states: set[State], room: _Room) -> Flow:
+        over = self.kind(step.over, room)
+        is_over_messages = over == MESSAGES
+        inner = replace(room, in_loop=room.in_loop or is_over_messages)
+        for name in step.names:
+            if is_over_messages:
+                inner.names[name] = MESSAGE if len(step.names) == 1 else _FIELDS.get(name, MESSAGE)
+            elif over or self.related(step.mentions, room):
+                inner.names[name] = DATA
+        body = step.body
+        if step.called is not None:
+            given = {0: MESSAGE if is_over_messages else DATA}
+            part = self.called(step.called, given, states, inner)
+        else:
+            part = self.run(body, states, inner)
+        flow = Flow(part.normal | part.continued | part.broken)
+        flow.raised = part.raised
+        if step.is_function:
+            flow.normal |= part.returned
+        else:
+            flow.returned = part.returned
+        if not step.waits:
+            flow.raised = set()
+            flow.normal = {
+                state._replace(lost=step.spot) if state.before == RELATED and before.before != RELATED else state
+                for state in flow.normal
+                for before in states
+            }
+        if not (is_over_messages or over or self.related(step.mentions, room)):
+            flow.normal |= states
+        return flow
+
+    def tried(self, step: Try, states: set[State], room: _Room) -> Flow:
+        body = self.run(step.body, states, room)
+        flow = Flow(set())
+        flow.leave(body)
+        flow.normal = body.normal
+        if step.handler is not None:
+            flow.raised = set()
+            failed = {_failed(state, step.spot) for state in body.raised}
+            part = self.run(step.handler, failed, room)
+            orelse = self.run(step.orelse, flow.normal, room)
+            flow.normal = part.normal | orelse.normal
+            flow.leave(part)
+            flow.leave(orelse)
+        if step.final:
+            flow = self.finally_(step, flow, room)
+        return flow
+
+    def finally_(self, step: Try, flow: Flow, room: _Room) -> Flow:
+        out = Flow(set())
+        for way in ("normal", "returned", "raised", "broken", "continued"):
+            states: set[State] = getattr(flow, way)
+            if way == "raised":
+                states = {_failed(state, step.spot) for state in states}
+            part = self.run(step.final, states, room)
+            out.leave(part)
+            getattr(out, way).update(part.normal)
+        return out
+
+    def floating(self, step: Floating, states: set[State], room: _Room) -> Flow:
+        """Where the work settles the message itself, its own order counts; else it is work that nobody waits for here."""
+        flow = Flow(set())
+        for state in states:
+            part = self.run(step.body, {state}, room)
+            ends = part.normal | part.returned
+            settles = any(end.settled != state.settled for end in ends | part.raised)
+            if settles:
+                flow.normal |= ends
+                flow.raised |= part.raised
+            elif any(end.before == RELATED != state.before or end.after == RELATED != state.after for end in ends):
+                flow.normal.add(state._replace(floating=step.spot) if step.held else state._replace(doubt=step.spot))
+            else:
+                flow.normal.add(state)
+        return flow
+
+    # --- calls
+
+    def call(self, call: Call, states: set[State], room: _Room) -> Flow:
+        owner = self.kind(call.chain[:-1], room)
+        own = self.kind(call.chain, room)
+        if own in {ACKS, RETRIES} or (owner == BATCH and call.name.replace("_", "").lower() in {"ackall", "retryall"}):
+            how = RETRY if own == RETRIES or "retry" in call.name else ACK if own == ACKS else ACK_ALL
+            return Flow({_settle(state, how, call.spot) for state in states})
+        inner = [argument.function for argument in call.arguments if argument.function is not None]
+        if inner:
+            return self.inline(inner, states, room)
+        is_related = self.related(call.mentions, room)
+        is_fresh = call.fresh or any(name in room.fresh for argument in call.arguments for name in argument.mentions)
+        self.seen.append(Seen(call, is_related, is_fresh))
+        if is_related and call.name in {"push", "append", "add", "set"} and len(call.chain) > 1 and not owner:
+            room.names.setdefault(call.chain[0], DATA)
+        given = {index: kind for index, each in enumerate(call.arguments) if (kind := self.kind(each.chain, room))}
+        found = self.local(call.chain, room) if is_related else None
+        if found is not None and room.depth < _DEPTH_MAX:
+            part = self.called(Argument(call.chain, call.mentions), given, states, room)
+            part.normal = {_as_related(state, call.spot) if call.awaited else state for state in part.normal}
+            if found[1].is_async and not call.awaited:
+                part.normal = {state._replace(doubt=call.spot) for state in part.normal}
+            return part
+        return self.unfollowed(call, states, room, is_related=is_related, given=given)
+
+    def unfollowed(
+        self, call: Call, states: set[State], room: _Room, *, is_related: bool, given: dict[int, str]
+    ) -> Flow:
+        """A call of something that is not the Worker's own, or that is not certain."""
+        if is_left_alone(call) and is_related:
+            return Flow({state._replace(doubt=state.doubt or call.spot) for state in states})
+        if not is_work(call, is_python=self.is_python):
+            return Flow(states)
+        hands_over = not {BATCH, MESSAGE, MESSAGES}.isdisjoint(given.values())
+        done = {_work(state, call.spot, is_related=is_related, each=room.in_loop) for state in states}
+        if hands_over:
+            done = {state if state.settled else state._replace(doubt=call.spot) for state in done}
+        flow = Flow(done)
+        flow.raised = set(states) if is_related else set()
+        return flow
+
+    def inline(self, functions: list[Function], states: set[State], room: _Room) -> Flow:
+        """Functions written into a call, such as a transaction's: they run once."""
+        flow = Flow(states)
+        for function in functions:
+            part = self.run(function.body, flow.normal, room)
+            flow.raised |= part.raised
+            flow.normal = part.normal | part.returned
+        return flow
+
+    def local(self, chain: tuple[str, ...], room: _Room) -> tuple[Module, Function] | None:
+        if len(chain) == 1:
+            return self.program.function(room.module, chain[0])
+        if len(chain) == 2 and chain[0] == "this" and f"this.{chain[1]}" in room.module.functions:  # noqa: PLR2004 - this.name
+            return room.module, room.module.functions[f"this.{chain[1]}"]
+        return None
+
+    def called(self, function: Argument, given: dict[int, str], states: set[State], room: _Room) -> Flow:
+        """Follow a function of the Worker's own with what it is given, by position."""
+        found = self.local(function.chain, room)
+        if found is None or room.depth >= _DEPTH_MAX:
+            return Flow({state._replace(doubt=state.doubt or _NOWHERE) for state in states})
+        module, made = found
+        names: dict[str, str] = {}
+        for index, kind in given.items():
+            parameter = made.parameters[index] if index < len(made.parameters) else ""
+            if isinstance(parameter, str):
+                names[parameter] = kind
+            else:
+                fields = _OF_BATCH if kind == BATCH else _FIELDS if kind == MESSAGE else {}
+                names |= {name: fields.get(name, DATA) for name in parameter}
+        part = self.run(made.body, states, _Room(module, names, set(), room.depth + 1, room.in_loop))
+        flow = Flow(part.normal | part.returned)
+        flow.raised = part.raised
+        return flow
+
+
+_NOWHERE = Spot("", 0, 0)
+
+
+def _settle(state: State, how: str, spot: Spot) -> State:
+    """The first call on a message wins; `ackAll` counts for those that nothing was called on."""
+    return state if state.settled else state._replace(settled=how, settled_at=spot)
+
+
+def _failed(state: State, spot: Spot) -> State:
+    return state if state.settled else state._replace(failed=spot)
+
+
+def _work(state: State, spot: Spot, *, is_related: bool, each: bool) -> State:
+    weight = RELATED if is_related else OTHER
+    if state.settled in {ACK, ACK_ALL}:
+        return state._replace(after=weight, after_at=spot) if weight > state.after else state
+    if state.settled:
+        return state
+    if is_related:  # what failed before is dealt with elsewhere
+        state = state._replace(failed=None, each=state.each or each)
+    return state._replace(before=weight, before_at=spot) if weight > state.before else state
+
+
+def _as_related(state: State, spot: Spot) -> State:
+    """Work that a function does to which the message was given concerns the message."""
+    if state.before == OTHER and not state.settled:
+        return state._replace(before=RELATED, before_at=spot)
+    return state
