@@ -117,10 +117,10 @@ def _has_table(file: str, table: tuple[str, ...]) -> bool:
     return plain is not None
 
 
-def read_snapshot(file: str | None) -> Facts | None:
-    """The facts in a snapshot file; None where none is given. Raises WrongSettings."""
+def read_snapshot(file: str | None, *, is_account: bool = False) -> Facts | None:
+    """The facts in a snapshot file, as the account itself if asked for; None where none is given. Raises WrongSettings."""
     if file is None:
         return None
     from cfq_lint.snapshot import load  # loads pydantic
 
-    return load(os.fspath(file))
+    return load(os.fspath(file), is_account=is_account)

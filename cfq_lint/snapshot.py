@@ -26,7 +26,7 @@ class SnapshotConsumer(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    type: Literal["worker", "http_pull", "notification"] = "worker"
+    type: str = Field("worker", description="worker, http_pull, notification, or what the API says")
     script_name: str | None = None
     dead_letter_queue: str | None = None
     settings: dict[str, int | None] = {}
@@ -38,7 +38,7 @@ class SnapshotQueue(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     message_retention_period: _Count | None = None
-    jurisdiction: Literal["eu", "us", "fedramp"] | None = None
+    jurisdiction: Annotated[str, Field(pattern="^[a-z0-9][a-z0-9_-]*$")] | None = None
     delivery_delay: _Count | None = None
     delivery_paused: bool | None = None
     consumers: list[SnapshotConsumer] | None = Field(None, description="null where nobody looked; empty where there is none")
@@ -77,6 +77,11 @@ def load(path: str, *, is_account: bool = False) -> Facts:
 def as_text(snapshot: Snapshot) -> str:
     """The snapshot as the file that `load` reads; what is not known is left out."""
     return snapshot.model_dump_json(indent=2, exclude_none=True) + "\n"
+
+
+def from_text(text: str, *, origin: str, is_account: bool) -> Facts:
+    """What `as_text` wrote, as rules see it: the same as `load` reads from a file of it."""
+    return facts_of(Snapshot.model_validate_json(text), origin=origin, is_account=is_account)
 
 
 def facts_of(snapshot: Snapshot, *, origin: str, is_account: bool) -> Facts:

@@ -7,14 +7,17 @@ import os
 import re
 import sys
 from enum import Enum
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from cfq_lint import __version__
 from cfq_lint.cli.check import check, fail
-from cfq_lint.cli.options import CHECK, FLAG, LIST, complete
+from cfq_lint.cli.options import AUDIT, CHECK, FLAG, LIST, Option, complete
 from cfq_lint.discovery import FILE_PATTERN
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 app = typer.Typer(
     name="cfq-lint",
@@ -25,6 +28,13 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Exit codes: 0 nothing at or above --fail-on, 1 findings, 2 wrong usage, unreadable input or a fault of cfq-lint.",
 )
+
+
+_AUDIT_HELP = """Lint files, and hold them against the account that they are deployed to.
+
+The account is read through Cloudflare's API, with GET alone: set CLOUDFLARE_API_TOKEN and CLOUDFLARE_ACCOUNT_ID. Or it is a
+snapshot (--facts). Without either all other rules run, and those about the account are counted as skipped.
+"""
 
 
 class Format(Enum):
@@ -60,17 +70,25 @@ def _root(
     del version
 
 
-def _check(**values: Any) -> None:
-    paths = values.pop("paths") or []
-    values = {key: value.value if isinstance(value, Enum) else value for key, value in values.items()}
-    raise typer.Exit(check(complete(values, paths)))
+def _command(name: str, help: str, paths_help: str, options: tuple[Option, ...], act: Callable[[dict[str, Any]], int]) -> None:
+    """A command whose options stand in a table."""
+
+    def command(**values: Any) -> None:
+        paths = values.pop("paths") or []
+        values = {key: value.value if isinstance(value, Enum) else value for key, value in values.items()}
+        raise typer.Exit(act(complete(values, paths, options)))
+
+    signature = _signature(paths_help, options)
+    command.__signature__ = signature  # type: ignore[attr-defined]
+    command.__annotations__ = {name: parameter.annotation for name, parameter in signature.parameters.items()}
+    app.command(name, help=help)(command)
 
 
-def _signature() -> inspect.Signature:
-    """The parameters of `check`, made from the table."""
-    positional = Annotated[list[str] | None, typer.Argument(metavar="PATHS", help="Files and folders; - is standard input.")]
+def _signature(paths_help: str, options: tuple[Option, ...]) -> inspect.Signature:
+    """The parameters of a command, made from a table."""
+    positional = Annotated[list[str] | None, typer.Argument(metavar="PATHS", help=paths_help)]
     parameters = [inspect.Parameter("paths", inspect.Parameter.KEYWORD_ONLY, annotation=positional, default=None)]
-    for option in CHECK:
+    for option in options:
         kind: Any = str | None
         default: Any = option.default
         if option.kind == FLAG:
@@ -93,9 +111,24 @@ def _signature() -> inspect.Signature:
     return inspect.Signature(parameters)
 
 
-_check.__signature__ = _signature()  # type: ignore[attr-defined]
-_check.__annotations__ = {name: parameter.annotation for name, parameter in _signature().parameters.items()}
-app.command("check", help="Lint files, and folders with all wrangler files below them.")(_check)
+def _check(values: dict[str, Any]) -> int:
+    return check(values)
+
+
+def _audit(values: dict[str, Any]) -> int:
+    from cfq_lint.cli.audit import audit  # loads httpx and pydantic
+
+    return audit(values)
+
+
+_command(
+    "check",
+    "Lint files, and folders with all wrangler files below them.",
+    "Files and folders; - is standard input.",
+    CHECK,
+    _check,
+)
+_command("audit", _AUDIT_HELP, "Files and folders.", AUDIT, _audit)
 
 
 @app.command()

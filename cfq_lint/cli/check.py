@@ -13,6 +13,7 @@ from cfq_lint.run import find_files, finish, judge_files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from cfq_lint.engine import FileResult
@@ -42,7 +43,7 @@ def check(values: dict[str, Any]) -> int:
 def fail(message: str) -> int:
     """Say why a run is refused; the exit code for it."""
     for line in message.splitlines():
-        print(f"cfq-lint: {line}", file=sys.stderr)
+        say(line)
     return FAILED
 
 
@@ -74,14 +75,31 @@ def _check(values: dict[str, Any]) -> int:
         report = _repair(results, problems, plan, values)
     else:
         report = finish(results, plan, problems)
+    return answer(report, values, settings)
+
+
+def answer(
+    report: Report,
+    values: dict[str, Any],
+    settings: tuple[str, Settings] | None,
+    *,
+    clean: Callable[[str], str] = str,
+    is_audit: bool = False,
+) -> int:
+    """Hold a report against the baseline, show it, and judge it: the exit code. `clean` is the last to touch what is shown."""
     if values["baseline"] or values["write_baseline"]:
         from cfq_lint import baseline
 
         if values["write_baseline"]:
-            _write(values["write_baseline"], baseline.as_text(report, values["write_baseline"]))
+            write(values["write_baseline"], baseline.as_text(report, values["write_baseline"]))
         report = baseline.accept(report, values["write_baseline"] or values["baseline"])
     threshold = Severity(values["fail_on"] or (settings[1].fail_on if settings else "warning"))
-    _show(report, values, threshold)
+    for problem in report.problems:
+        say(clean(problem))
+    if values["diff"] and not values["output"]:
+        sys.stdout.flush()  # what is left over would fail where nobody catches it any more
+    else:
+        show(clean(_rendered(report, values, threshold, tell_skipped=is_audit or values["select"] is not None)), values)
     if report.problems or report.crashed:
         return FAILED
     return FOUND if any(finding.severity.rank >= threshold.rank for finding in report.findings) else CLEAN
@@ -97,9 +115,19 @@ def _judge_files(
 ) -> tuple[list[FileResult], list[str]]:
     files, problems = find_files(paths, values["exclude"] or (), settings)
     if not files and not problems:
-        print(f"cfq-lint: no wrangler files in {', '.join(paths)}", file=sys.stderr)
+        say_that_there_is_nothing(paths)
     results, unread = judge_files(files, plan, os.cpu_count() or 1)
     return results, [*problems, *unread]
+
+
+def say_that_there_is_nothing(paths: list[str]) -> None:
+    """Say it where no file was found: that is no fault, and yet hardly what was meant."""
+    say(f"no wrangler files in {', '.join(paths)}")
+
+
+def say(message: str) -> None:
+    """Say something beside the report."""
+    print(f"cfq-lint: {message}", file=sys.stderr)
 
 
 def _known_queues(file: str | None) -> list[str] | None:
@@ -145,15 +173,10 @@ def _repair(results: list[FileResult], problems: list[str], plan: Plan, values: 
     return replace(report, problems=(*report.problems, *refused))
 
 
-def _show(report: Report, values: dict[str, Any], threshold: Severity) -> None:
-    for problem in report.problems:
-        print(f"cfq-lint: {problem}", file=sys.stderr)
-    if values["diff"] and not values["output"]:
-        sys.stdout.flush()  # what is left over would fail where nobody catches it any more
-        return
-    text = _rendered(report, values, threshold)
+def show(text: str, values: dict[str, Any]) -> None:
+    """Write what the run has to say to the file that `--output` names, or to the terminal."""
     if values["output"]:
-        _write(values["output"], text)
+        write(values["output"], text)
         return
     # What cannot be written in the terminal's encoding is escaped rather than lost with a traceback.
     sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
@@ -161,22 +184,22 @@ def _show(report: Report, values: dict[str, Any], threshold: Severity) -> None:
     sys.stdout.flush()
 
 
-def _rendered(report: Report, values: dict[str, Any], threshold: Severity) -> str:
+def _rendered(report: Report, values: dict[str, Any], threshold: Severity, *, tell_skipped: bool) -> str:
     from cfq_lint.outputs import COLOURED, renderer
 
     name = values["format"]
     if values["statistics"] and name in COLOURED:
-        return _statistics(report)
+        return _statistics(report, tell_skipped=tell_skipped)
     render = renderer(name)
     if name in COLOURED:
         colour = not values["output"] and use_colour(sys.stdout)
-        return render(report, colour=colour, width=_width())
+        return render(report, colour=colour, width=_width(), tell_skipped=tell_skipped)
     if name == "sarif":
         return render(report, root=os.getcwd())
     return render(report, fail_on=threshold) if name == "junit" else render(report)
 
 
-def _statistics(report: Report) -> str:
+def _statistics(report: Report, *, tell_skipped: bool) -> str:
     counts: dict[tuple[str, str, str], int] = {}
     for finding in report.findings:
         key = (finding.code, finding.severity.value, finding.name)
@@ -186,7 +209,7 @@ def _statistics(report: Report) -> str:
     from cfq_lint.outputs._colour import Paint
     from cfq_lint.outputs.text import summed_up
 
-    return "\n".join([*lines, summed_up(report, Paint(colour=False))]) + "\n"
+    return "\n".join([*lines, summed_up(report, Paint(colour=False), tell_skipped=tell_skipped)]) + "\n"
 
 
 def use_colour(stream: Any) -> bool:
@@ -205,7 +228,7 @@ def _width() -> int:
         return 120
 
 
-def _write(path: str, text: str) -> None:
+def write(path: str, text: str) -> None:
     """Write a report whole or not at all. A pipe or a device is written to and never replaced; a link keeps its target."""
     import tempfile
 

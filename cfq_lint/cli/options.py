@@ -1,4 +1,4 @@
-"""The options of `cfq-lint check`, in one table, and the reader of command lines that needs nothing but it."""
+"""The options of `check` and `audit`, a table each, and the reader of `check`'s command lines that needs nothing but it."""
 
 from __future__ import annotations
 
@@ -58,6 +58,18 @@ CHECK: tuple[Option, ...] = (
     Option("stdin-filename", VALUE, "The name of what is read from standard input (path -).", "FILE"),
     Option("statistics", FLAG, "Count the findings of each rule instead of showing them."),
 )
+_OF_CHECK_ALONE = frozenset({"fix", "unsafe-fixes", "diff", "known-queues", "facts", "stdin-filename"})
+AUDIT: tuple[Option, ...] = (
+    *(option for option in CHECK if option.name not in _OF_CHECK_ALONE),
+    Option("token", VALUE, "An API token with the permission Queues Read; better in CLOUDFLARE_API_TOKEN.", "TOKEN"),
+    Option(
+        "account-id", VALUE, "The account; else account_id in the files, else CLOUDFLARE_ACCOUNT_ID, as wrangler has it.", "ID"
+    ),
+    Option("base-url", VALUE, "Where the API is; else CLOUDFLARE_API_BASE_URL, else Cloudflare's.", "URL"),
+    Option("timeout", VALUE, "Longest wait for one answer, in seconds.", "SECONDS", default="10"),
+    Option("facts", VALUE, "Take this snapshot for the account; nothing is sent (schema: facts).", "FILE"),
+    Option("write-facts", VALUE, "Save what was read from the account, for --facts; it holds no secret.", "FILE"),
+)
 _BY_NAME = {option.name: option for option in CHECK}
 
 
@@ -87,9 +99,9 @@ def parse(arguments: list[str]) -> dict[str, Any] | None:
     return complete(values, paths)
 
 
-def complete(values: dict[str, Any], paths: list[str]) -> dict[str, Any]:
+def complete(values: dict[str, Any], paths: list[str], options: tuple[Option, ...] = CHECK) -> dict[str, Any]:
     """What both ways of reading a command line do at the end: split lists at commas, look at the current folder by default."""
-    for option in CHECK:
+    for option in options:
         if option.kind == LIST:
             given = values[option.key]
             if given and option.commas:

@@ -9,9 +9,9 @@ if TYPE_CHECKING:
     from cfq_lint.engine import Report
 
 
-def render(report: Report, *, colour: bool = False, width: int = 0) -> str:
-    """`path:line:column: severity CODE name: message`, a line each; nothing for a clean run. `width` does not matter."""
-    del width
+def render(report: Report, *, colour: bool = False, width: int = 0, tell_skipped: bool = False) -> str:
+    """`path:line:column: severity CODE name: message`, a line each; nothing for a clean run, whatever the width."""
+    del width, tell_skipped
     paint = Paint(colour=colour)
     return "".join(
         f"{paint('bold', f'{f.path}:{f.line}:{f.column}:')} {paint(f.severity, f.severity)} {f.code} {f.name}: {f.message}\n"

@@ -13,12 +13,15 @@ if TYPE_CHECKING:
 WIDTH_MIN = 40
 
 
-def render(report: Report, *, colour: bool = False, width: int = 120) -> str:
-    """Findings in order, a blank line behind each, and a summary; wrapped to `width` columns."""
+def render(report: Report, *, colour: bool = False, width: int = 120, tell_skipped: bool = False) -> str:
+    """Findings in order, a blank line behind each, and a summary; wrapped to `width` columns.
+
+    `tell_skipped` tells in the summary how many rules need the account and did not run: whoever checks files alone knows.
+    """
     paint = Paint(colour=colour)
     width = max(width, WIDTH_MIN)
     blocks = [_finding(finding, paint, width) for finding in report.findings]
-    return "\n".join([*blocks, summed_up(report, paint)]) + "\n"
+    return "\n".join([*blocks, summed_up(report, paint, tell_skipped=tell_skipped)]) + "\n"
 
 
 def _finding(finding: Finding, paint: Paint, width: int) -> str:
@@ -45,7 +48,7 @@ def _wrapped(message: str, width: int) -> list[str]:
     return textwrap.wrap(message, width - 2, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)
 
 
-def summed_up(report: Report, paint: Paint) -> str:
+def summed_up(report: Report, paint: Paint, *, tell_skipped: bool = False) -> str:
     """One line about the whole run."""
     counts = summary(report)
     files = _count(counts["files"], "file")
@@ -65,6 +68,8 @@ def summed_up(report: Report, paint: Paint) -> str:
         more.append(f"{counts['baselined']} in the baseline")
     if counts["unparsed"]:
         more.append(f"{_count(counts['unparsed'], 'file')} with broken syntax, otherwise unchecked")
+    if tell_skipped and counts["skipped"]:
+        more.append(f"{_count(counts['skipped'], 'rule')} about the account skipped")
     return said + (f" ({'; '.join(more)})" if more else "")
 
 

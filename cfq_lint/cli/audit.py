@@ -1,0 +1,136 @@
+"""`cfq-lint audit`: the files held against the account, which is read live or taken from a snapshot."""
+
+from __future__ import annotations
+
+import traceback
+from typing import TYPE_CHECKING, Any
+
+from cfq_lint.cli.access import ACCOUNT, TOKEN, access, read, timeout, tokens
+from cfq_lint.cli.check import Usage, answer, fail, say, say_that_there_is_nothing, write
+from cfq_lint.cloudflare.errors import AccountError
+from cfq_lint.discovery import Surroundings
+from cfq_lint.document import Document, Unreadable
+from cfq_lint.engine import Report, UnknownRule, judge
+from cfq_lint.plan import Plan, find_settings, make_plan, read_snapshot
+from cfq_lint.record import record
+from cfq_lint.run import find_files, finish, open_documents
+from cfq_lint.settings import Settings, WrongSettings
+from cfq_lint.snapshot import as_text, from_text
+from cfq_lint.topology import links_of
+from cfq_lint.wrangler import Worker
+
+if TYPE_CHECKING:
+    from cfq_lint.cloudflare.secret import Secret
+    from cfq_lint.facts import Facts
+
+_ORIGIN = "in the account"
+
+
+@record
+class Gathered:
+    """What an audit knows in the end: the report, the Workers of the files that parse, the facts, and the settings."""
+
+    report: Report
+    workers: tuple[Worker, ...]
+    facts: Facts
+    settings: tuple[str, Settings] | None
+
+
+def audit(values: dict[str, Any]) -> int:
+    """Audit and report; the exit code. `values` are those of the table AUDIT. No text that is shown holds the token."""
+    secrets: list[Secret] = []
+
+    def clean(text: str) -> str:
+        for each in secrets:
+            text = each.scrub(text)
+        return text
+
+    try:
+        secrets += tokens(values)
+        gathered = gather(values, secrets[0] if secrets else None)
+        return answer(gathered.report, {**values, "diff": False}, gathered.settings, clean=clean, is_audit=True)
+    except (Usage, UnknownRule, Unreadable, WrongSettings, AccountError) as error:
+        return fail(clean(str(error)))
+    except OSError:
+        raise  # of our output; whoever runs all commands says it
+    except Exception as error:  # noqa: BLE001 - it is said here, since Python would say it with the token
+        if type(error).__name__ == "WrongBaseline":
+            return fail(clean(str(error)))
+        return fail(clean(f"this is a fault of cfq-lint, please report it\n{traceback.format_exc().rstrip()}"))
+
+
+def gather(values: dict[str, Any], token: Secret | None) -> Gathered:
+    """Read the files and the account, and judge."""
+    paths: list[str] = values["paths"]
+    if "-" in paths:
+        raise Usage("an audit reads files; standard input (-) is for `cfq-lint check`")
+    if values["select"] == []:
+        raise Usage("--select names no rule")
+    timeout(values)
+    settings = find_settings(paths)
+    plan = _plan(values, settings, None)  # a wrong option is said before anything is sent
+    files, problems = find_files(paths, values["exclude"] or (), settings)
+    if not files and not problems:
+        say_that_there_is_nothing(paths)
+    documents, unread = _documents(files, plan)
+    workers = tuple(Worker(document, plan.environment) for document in documents if document.whole)
+    facts = _facts(values, workers, token)
+    plan = _plan(values, settings, facts)
+    if facts is None:
+        skipped = f"{len(plan.skipped)} rule{'' if len(plan.skipped) == 1 else 's'} about it did not run"
+        say(f"no account was read, and {skipped}; set {TOKEN} and {ACCOUNT}, or name a snapshot with --facts")
+    results = [judge(document, plan.rules, plan.facts, plan.environment) for document in documents]
+    return Gathered(finish(results, plan, [*problems, *unread]), workers, plan.facts, settings)
+
+
+def _plan(values: dict[str, Any], settings: tuple[str, Settings] | None, facts: Facts | None) -> Plan:
+    return make_plan(
+        settings,
+        env=values["env"],
+        plan=values["plan"],
+        select=values["select"],
+        ignore=values["ignore"] or (),
+        follow_redirect=values["follow_redirect"],
+        snapshot=facts,
+    )
+
+
+def _documents(files: list[str], plan: Plan) -> tuple[list[Document], list[str]]:
+    """The documents of the files, each once, and a line for each file that cannot be read."""
+    surroundings = Surroundings()
+    documents: dict[str, Document] = {}
+    problems: list[str] = []
+    for file in files:
+        try:
+            documents |= {document.path: document for document in open_documents(file, plan, surroundings)}
+        except Unreadable as error:
+            problems.append(str(error))
+    return [*documents.values()], problems
+
+
+def _facts(values: dict[str, Any], workers: tuple[Worker, ...], token: Secret | None) -> Facts | None:
+    """What is known of the account: by the snapshot, else by reading it, else nothing."""
+    if values["facts"]:
+        if values["write_facts"]:
+            raise Usage("--write-facts saves what is read from the account, and with --facts nothing is read; leave one out")
+        return read_snapshot(values["facts"], is_account=True)
+    found = access(values, workers, token)
+    if found is None:
+        if values["write_facts"]:
+            raise Usage(f"--write-facts needs the account: set {TOKEN} and {ACCOUNT}")
+        return None
+    # What was read goes the way of the file, so that the file gives the same report.
+    text = found.token.scrub(as_text(read(found, _names(workers), values["plan"])))
+    if values["write_facts"]:
+        write(values["write_facts"], text)
+    return from_text(text, origin=_ORIGIN, is_account=True)
+
+
+def _names(workers: tuple[Worker, ...]) -> set[str]:
+    """The queues that the files name."""
+    names: set[str] = set()
+    for links in map(links_of, workers):
+        names |= {link.queue for link in links.producers}
+        names |= {link.queue for link in links.consumers}
+        names |= {link.dead_letter_queue for link in links.consumers if link.dead_letter_queue}
+    return names
