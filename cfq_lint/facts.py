@@ -58,8 +58,8 @@ class DeclaredMetrics:
 class DeclaredLoad:
     """What people say of a queue's traffic and of its consumer; None where they say nothing.
 
-    Sizes are bytes of a message's body; the rate is messages sent a second. Each of size, rate and processing is also the largest
-    unless the one named `max_` or `peak_` is given. `failure_share` is the share of deliveries that fail, 0 to 1.
+    Sizes are bytes of a message's body; the rate is messages sent a second. Each of size, rate and processing is also the
+    largest unless the one named `max_` or `peak_` is given. `failure_share` is the share of deliveries that fail, 0 to 1.
     """
 
     message_size_bytes: int | None = None

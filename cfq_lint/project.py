@@ -1,4 +1,4 @@
-"""The queues of a run with all that concerns each: its consumer and producers in the files, the account's, and their sources."""
+"""The queues of a run with all that concerns each: consumer and producers in files and account, and their sources."""
 
 from __future__ import annotations
 
@@ -102,7 +102,9 @@ def project_of(workers: Iterable[Worker], facts: Facts, read: Callable[[str], st
             facts.load(queue),
         )
 
-    subjects = [subject(consumer.queue_name, environment.label, consumer, program) for consumer, environment, program in entries]
+    subjects = [
+        subject(consumer.queue_name, environment.label, consumer, program) for consumer, environment, program in entries
+    ]
     subjects += [subject(queue, "", None, None) for queue in senders if queue not in consumed]
     return Project(
         tuple(subjects),
@@ -118,9 +120,7 @@ def _is_deployed(worker: Worker) -> bool:
     return document.shadowed_by is None and (document.redirect is None or document.redirect.target is None)
 
 
-def _program(
-    path: str, environment: Environment, programs: dict[str, Program], read: Callable[[str], str | None]
-) -> Program:
+def _program(path: str, environment: Environment, programs: dict[str, Program], read: Callable[[str], str | None]) -> Program:
     """The source that `main` names; each is read once."""
     main = environment.inherited("main")
     name = main.text if main is not None else None

@@ -63,14 +63,17 @@ class DeclaredQueue(BaseModel):
     )
     peak_rate_per_second: _Amount | None = Field(None, description="most messages sent in a second")
     processing_seconds: _Amount | None = Field(
-        None, description="wall time of one consumer invocation (one batch); also the longest, unless max_processing_seconds is given"
+        None,
+        description="wall time of one consumer invocation; also the longest, unless max_processing_seconds is given",
     )
     max_processing_seconds: _Amount | None = Field(None, description="longest wall time of one consumer invocation")
     failure_share: Annotated[float, Field(ge=0, le=1, strict=True)] | None = Field(
         None, description="share of the deliveries that fail, 0 to 1"
     )
     idempotency_key: _Said | None = Field(None, description="field of the body in which the producer sends a unique key")
-    deduplication: _Said | None = Field(None, description="how the consumer refuses what it has seen, e.g. which column is unique")
+    deduplication: _Said | None = Field(
+        None, description="how the consumer refuses what it has seen, e.g. which column is unique"
+    )
     acknowledgement: _Said | None = Field(
         None, description="who made sure that each message is acknowledged after its side effect, and when"
     )

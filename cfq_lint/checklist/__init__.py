@@ -1,7 +1,8 @@
 """The acceptance list before a deploy: ten items, each pass, fail or unknown, with what it rests on.
 
-The first six are about mechanisms and can mostly be read in files and sources; the last four are about operations, and somebody
-has to say how it is. An item passes where something shows it, fails where something is certainly wrong, and is unknown otherwise.
+The first six are about mechanisms and can mostly be read in files and sources; the last four are about operations, and
+somebody has to say how it is. An item passes where something shows it, fails where something is certainly wrong, and is
+unknown otherwise.
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from cfq_lint.checklist.model import ACCOUNT, CODE, DECLARED, FILE, Evidence
 from cfq_lint.keys import is_queue_name
 
@@ -12,6 +14,7 @@ if TYPE_CHECKING:
     from cfq_lint.facts import Facts
     from cfq_lint.project import Subject
     from cfq_lint.text import Place
+
 
 def at(place: Place, text: str) -> Evidence:
     """What stands in a configuration file."""
@@ -28,15 +31,15 @@ def remarked(remark: Remark) -> Evidence:
     return in_code(remark.spot, remark.text)
 
 
-def declared(queue: str, key: str, value: object) -> Evidence:
+def declared(queue: str, key: str, value: str | float | bool) -> Evidence:
     """What the settings say of a queue."""
-    shown = f"{key} = {value!r}" if isinstance(value, str) else f"{key} = {value}"
-    return Evidence(DECLARED, table(queue), shown)
+    shown = json.dumps(value, ensure_ascii=False) if isinstance(value, str | bool) else f"{value:.12g}"
+    return Evidence(DECLARED, table(queue), f"{key} = {shown}")
 
 
 def known(facts: Facts, text: str) -> Evidence:
     """What is known of the account: read there, or declared."""
-    return Evidence(ACCOUNT if facts.is_account else DECLARED, facts.origin, text)
+    return Evidence(ACCOUNT, facts.origin, text) if facts.is_account else Evidence(DECLARED, "settings or options", text)
 
 
 def table(queue: str) -> str:
@@ -49,22 +52,13 @@ def declare(queue: str, *keys: str) -> str:
     return f"declare {' and '.join(f'`{key}`' for key in keys)} in {table(queue)}"
 
 
+ASK_THE_ACCOUNT = (
+    "set CLOUDFLARE_API_TOKEN and CLOUDFLARE_ACCOUNT_ID so that the account is read, or give a snapshot with --facts"
+)
+
+
 def whose(subject: Subject) -> str:
     """The place of a subject's consumer, or of a producer, for advice."""
     if subject.consumer is not None:
         return f"{subject.consumer.document.path}"
     return subject.senders[0].producer.document.path if subject.senders else "the files"
-
-
-def number(value: float) -> str:
-    """A number for people: thousands apart, no more places than it has."""
-    return f"{value:,.0f}" if value == int(value) else f"{value:,.10g}"
-
-
-def seconds(value: float) -> str:
-    """A time for people, and in seconds where that is another number."""
-    for size, name in ((86_400, "day"), (3_600, "hour"), (60, "minute")):
-        if value >= size and value % size == 0:
-            count = int(value // size)
-            return f"{count} {name}{'' if count == 1 else 's'} ({number(value)} s)"
-    return f"{number(value)} s"

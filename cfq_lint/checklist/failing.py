@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from cfq_lint import limits
-from cfq_lint.checklist.common import at, declare, declared, known, seconds, whose
+from cfq_lint.checklist.common import ASK_THE_ACCOUNT, at, declare, declared, known, table, whose
 from cfq_lint.checklist.model import FAIL, NOT_ASKED, PASS, RULE, UNKNOWN, Answer, Evidence
+from cfq_lint.quantities import seconds
 from cfq_lint.record import record
 
 TYPE_CHECKING = False
@@ -36,7 +37,8 @@ def max_retries(subject: Subject, project: Project) -> Answer:
     if value is None or not limits.RETRIES_MIN <= value <= limits.RETRIES_MAX:
         said = f"max_retries is {field.shown}, and takes a whole number from {_RANGE}"
         return Answer(subject.described, FAIL, said, (at(field.place, f"max_retries is {field.shown}"),), (f"set {_RANGE}",))
-    said = f"max_retries is set to {value}: at most {value + 1} deliveries (default {limits.RETRIES_DEFAULT}, at most {limits.RETRIES_MAX})"
+    known_too = f"default {limits.RETRIES_DEFAULT}, at most {limits.RETRIES_MAX}"
+    said = f"max_retries is set to {value}, so at most {value + 1} deliveries ({known_too})"
     return Answer(subject.described, PASS, said, (at(field.place, f"max_retries is {value}"),))
 
 
@@ -51,7 +53,7 @@ class _Step:
 
 
 def dead_letters(subject: Subject, project: Project) -> Answer:
-    """Item 6, in this order: configured, in the same jurisdiction, consumed, and somebody hears of it when that consumer fails."""
+    """Item 6, in this order: configured, in the same jurisdiction, consumed, and somebody hears of that consumer's failures."""
     if subject.dead_letters_of and (subject.consumer is None or not subject.consumer.means("dead_letter_queue")):
         said = f"it is itself the dead-letter queue of {', '.join(subject.dead_letters_of)}"
         return Answer(subject.described, NOT_ASKED, said)
@@ -106,12 +108,15 @@ def _jurisdiction(subject: Subject, project: Project, name: str) -> _Step:
         return _Step(PASS, said, (known(facts, f"no queue {name!r}"),))
     places = (own.jurisdiction if own is not None else None, other.jurisdiction if other is not None else None)
     evidence = tuple(
-        known(facts, f"{queue!r} is {place}") for queue, place in zip((subject.queue, name), places, strict=True) if place is not None
+        known(facts, f"{queue!r} is {place}")
+        for queue, place in zip((subject.queue, name), places, strict=True)
+        if place is not None
     )
     if None in places:
         missing = [queue for queue, place in zip((subject.queue, name), places, strict=True) if place is None]
-        todo = "read the account (`cfq-lint audit`, or --facts), or " + " and ".join(declare(each, "jurisdiction") for each in missing)
-        return _Step(UNKNOWN, f"whether {name!r} is in the same jurisdiction is not known", evidence, (todo,))
+        todo = f"{declare(missing[0], 'jurisdiction')}{''.join(f' and in {table(each)}' for each in missing[1:])}"
+        said = f"whether {name!r} is in the same jurisdiction is not known"
+        return _Step(UNKNOWN, said, evidence, (f"{ASK_THE_ACCOUNT}; or {todo}",))
     if places[0] != places[1]:
         said = f"{name!r} is in another jurisdiction ({places[1]}) than {subject.queue!r} ({places[0]})"
         return _Step(FAIL, said, evidence, ("a queue's jurisdiction is set when it is made: make another dead-letter queue",))
@@ -128,7 +133,7 @@ def _consumed(project: Project, name: str) -> _Step:
         evidence = tuple(known(project.facts, f"{name!r} is consumed by {each.script or each.type}") for each in consumers)
         return _Step(PASS, f"{name!r} has a consumer", evidence)
     if consumers is None:
-        todo = f"name the file of {name}'s consumer as well, or read the account (`cfq-lint audit`, or --facts)"
+        todo = f"name the file of {name}'s consumer as well, or {ASK_THE_ACCOUNT}"
         return _Step(UNKNOWN, f"whether somebody consumes {name!r} is not known", (), (todo,))
     kept = seconds(project.facts.unconsumed_dead_letter_seconds(name))
     said = f"nobody consumes {name!r}: its messages are deleted after {kept}"

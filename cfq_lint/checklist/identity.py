@@ -36,7 +36,7 @@ def idempotency_key(subject: Subject, _project: Project) -> Answer:
     sides = (_producing(subject), _consuming(subject))
     verdicts = {side.verdict for side in sides}
     verdict = FAIL if FAIL in verdicts else UNKNOWN if UNKNOWN in verdicts else PASS
-    shown = [side for side in sides if side.verdict == verdict or verdict == PASS] if verdict == FAIL else sides
+    shown = [side for side in sides if side.verdict == FAIL] if verdict == FAIL else sides
     return Answer(
         subject.described,
         verdict,
@@ -63,10 +63,14 @@ def _producing(subject: Subject) -> _Side:
     likely = sorted({name for sent in found for name in sent.keys or () if _LIKE_A_KEY.search(name)})
     todo = list(unread(subject))
     if likely:
-        todo.append(f"if {' or '.join(map(repr, likely))} is unique to each message, {declare(subject.queue, 'idempotency_key')}")
+        todo.append(
+            f"if {' or '.join(map(repr, likely))} is unique to each message, {declare(subject.queue, 'idempotency_key')}"
+        )
     else:
         todo.append(f"send a unique id in every message, and {declare(subject.queue, 'idempotency_key')}")
-    evidence = tuple(in_code(sent.spot, "is sent" + (f" with {', '.join(sorted(sent.keys))}" if sent.keys else "")) for sent in found)
+    evidence = tuple(
+        in_code(sent.spot, "is sent" + (f" with {', '.join(sorted(sent.keys))}" if sent.keys else "")) for sent in found
+    )
     return _Side(UNKNOWN, "whether the producer sends a unique key is not known", evidence, tuple(todo))
 
 
@@ -78,7 +82,10 @@ def _consuming(subject: Subject) -> _Side:
         if said:
             return _Side(PASS, "the consumer is declared to refuse what it has seen", said)
         return _Side(
-            UNKNOWN, "its consumer is not in the run", (), (f"name the file of {subject.queue}'s consumer as well", "or " + todo[0])
+            UNKNOWN,
+            "its consumer is not in the run",
+            (),
+            (f"name the file of {subject.queue}'s consumer as well", "or " + todo[0]),
         )
     followed = handling(subject.program, subject.queue, None)
     remarks = deduplicating(followed.seen)

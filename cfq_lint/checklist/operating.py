@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from cfq_lint import limits
-from cfq_lint.checklist.common import at, declare, declared, in_code, known, number, seconds
+from cfq_lint.checklist.common import at, declare, declared, in_code, known
 from cfq_lint.checklist.model import FAIL, NOT_ASKED, PASS, RULE, UNKNOWN, Answer, Evidence
 from cfq_lint.code.steps import Spot
 from cfq_lint.facts import FREE
+from cfq_lint.quantities import number, seconds
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,20 +31,24 @@ def retention(subject: Subject, project: Project) -> Answer:
     if facts.plan is None:
         said = "the plan is not known, and with it how long messages are kept"
         todo = ("give --plan free or --plan paid, set `plan` in the settings, or read the account",)
-        evidence = () if own is None else (known(facts, f"message_retention_period is {own}"),)
+        evidence: tuple[Evidence, ...] = () if own is None else (known(facts, f"message_retention_period is {own}"),)
         return Answer(subject.described, UNKNOWN, said, evidence, todo)
     plan = known(facts, f"the plan is {facts.plan}")
     if facts.plan == FREE:
         fixed = limits.RETENTION_SECONDS_FREE
         if own is not None and own != fixed:
             said = f"{seconds(own)} is wanted, and the Free plan keeps messages for {seconds(fixed)}, which cannot be changed"
-            evidence = (plan, known(facts, f"message_retention_period is {own}"), Evidence(RULE, "CFQ310", "retention-exceeds-plan"))
+            evidence = (
+                plan,
+                known(facts, f"message_retention_period is {own}"),
+                Evidence(RULE, "CFQ310", "retention-exceeds-plan"),
+            )
             return Answer(subject.described, FAIL, said, evidence, (f"count on {seconds(fixed)}, or change to the Paid plan",))
         return Answer(subject.described, PASS, f"the Free plan keeps messages for {seconds(fixed)}, fixed", (plan,))
     if own is None:
         said = (
             f"the Paid plan keeps messages for up to {seconds(high)};"
-            f" nobody said that it is not the default of {seconds(limits.RETENTION_SECONDS_DEFAULT)} here"
+            f" where the queue has no setting of its own, for {seconds(limits.RETENTION_SECONDS_DEFAULT)}"
         )
         return Answer(subject.described, PASS, said, (plan,))
     evidence = (plan, known(facts, f"message_retention_period is {own}"))
@@ -66,7 +71,7 @@ def processing_time(subject: Subject, project: Project) -> Answer:
         todo = (declare(subject.queue, "processing_seconds"), "or read the wall time of its queue events in the Worker's logs")
         return Answer(subject.described, UNKNOWN, said, (), todo)
     key = "processing_seconds" if subject.load.max_processing_seconds is None else "max_processing_seconds"
-    evidence = (declared(subject.queue, key, number(longest)),)
+    evidence = (declared(subject.queue, key, longest),)
     if longest > limit:
         said = f"{number(longest)} > {limit} s: the invocation is ended, and its batch is retried"
         todo = ("take smaller batches", "or hand long work on: split it, or start a Workflow")
@@ -81,7 +86,9 @@ def observability(subject: Subject, _project: Project) -> Answer:
         return Answer(subject.described, NOT_ASKED, said)
     metrics = subject.load.metrics
     where = {name: getattr(metrics, name) for name in _WATCHED}
-    evidence = tuple(declared(subject.queue, f"metrics.{name}", value or False) for name, value in where.items() if value is not None)
+    evidence = tuple(
+        declared(subject.queue, f"metrics.{name}", value or False) for name, value in where.items() if value is not None
+    )
     evidence += _seen_in(subject)
     nobody = [name for name in _LEAST if where[name] == ""]
     if nobody:
@@ -113,7 +120,10 @@ def _seen_in(subject: Subject) -> tuple[Evidence, ...]:
             if member is not None:
                 found.append(at(document.place(member.start, member.end), said))
     for module in subject.program.modules.values() if subject.program is not None else ():
-        for word, said in ((".attempts", "the number of attempts is read"), ("oldestMessageTimestamp", "the oldest age is read")):
+        for word, said in (
+            (".attempts", "the number of attempts is read"),
+            ("oldestMessageTimestamp", "the oldest age is read"),
+        ):
             offset = module.text.find(word)
             if offset >= 0:
                 before = module.text[:offset]

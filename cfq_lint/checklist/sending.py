@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from cfq_lint import limits
-from cfq_lint.checklist.common import declare, declared, in_code, number
+from cfq_lint.checklist.common import declare, declared, in_code
 from cfq_lint.checklist.model import CODE, FAIL, NOT_ASKED, PASS, UNKNOWN, Answer, Evidence
+from cfq_lint.quantities import number
 from cfq_lint.record import record
 
 TYPE_CHECKING = False
@@ -50,7 +51,7 @@ def throughput(subject: Subject, _project: Project) -> Answer:
         )
         return Answer(subject.described, UNKNOWN, said, (), todo)
     key = "rate_per_second" if subject.load.peak_rate_per_second is None else "peak_rate_per_second"
-    evidence = (declared(subject.queue, key, number(rate)),)
+    evidence = (declared(subject.queue, key, rate),)
     if rate > most:
         said = f"{number(rate)} > {number(most)} messages a second; send() and sendBatch() throw Too Many Requests"
         return Answer(subject.described, FAIL, said, evidence, ("spread the messages over several queues", "or send less"))
@@ -73,7 +74,9 @@ def send_batch(subject: Subject, _project: Project) -> Answer:
     batches = _batches(subject)
     if batches.most is None:
         todo = (*batches.doubts, declare(subject.queue, "send_batch_messages", "message_size_bytes"))
-        return Answer(subject.described, UNKNOWN, "how many messages one sendBatch() holds is not known", batches.evidence, todo)
+        return Answer(
+            subject.described, UNKNOWN, "how many messages one sendBatch() holds is not known", batches.evidence, todo
+        )
     if batches.most == 0:
         said = "send() alone is used, one message a call"
         return Answer(subject.described, PASS, said, batches.evidence)
@@ -125,7 +128,9 @@ def _batches(subject: Subject) -> _Batches:
     batched = [each for sender in subject.senders for each in _mentioning(sender.program, "sendBatch", "send_batch")]
     if not found and not batched and subject.senders and not doubts:
         entries = tuple(dict.fromkeys(sender.program.entry for sender in subject.senders))
-        return _Batches(0, tuple(Evidence(CODE, entry, "calls no sendBatch(), nor do the modules that it imports") for entry in entries))
+        return _Batches(
+            0, tuple(Evidence(CODE, entry, "calls no sendBatch(), nor do the modules that it imports") for entry in entries)
+        )
     return _Batches(None, shown, doubts)
 
 
@@ -160,6 +165,7 @@ def unread(subject: Subject) -> tuple[str, ...]:
     known = {sender.producer.script for sender in subject.senders}
     elsewhere = sorted(set(subject.facts.producers or ()) - known) if subject.facts is not None else []
     if elsewhere:
-        doubts.append(f"{', '.join(elsewhere)} {'send' if len(elsewhere) > 1 else 'sends'} as well, by the account, and is not in the run")
+        doubts.append(
+            f"{', '.join(elsewhere)} {'send' if len(elsewhere) > 1 else 'sends'} as well, by the account, and is not in the run"
+        )
     return tuple(dict.fromkeys(doubts))
-

@@ -1,8 +1,8 @@
 """Item 4: each message is acknowledged on its own, and only after its side effect.
 
-The end of a handler, and `ackAll()`, acknowledge a whole batch. That is not message by message: one failure delivers again what
-was done already. So it fails where work is done message by message. After one piece of work for all of the batch it is not known,
-since it is right where that work is all or nothing; a batch of one message is the message.
+The end of a handler, and `ackAll()`, acknowledge a whole batch. That is not message by message: one failure delivers again
+what was done already. So it fails where work is done message by message. After one piece of work for all of the batch it is
+not known, since it is right where that work is all or nothing; a batch of one message is the message.
 """
 
 from __future__ import annotations
@@ -58,5 +58,7 @@ def _unread(subject: Subject, project: Project, said: tuple[Evidence, ...]) -> A
     evidence = (*said, *(known(project.facts, f"is consumed by {each.script or each.type}") for each in consumers))
     if said:
         return Answer(subject.described, PASS, "it is declared that ack() follows each message's side effect", evidence)
-    todo = f"name the file of {subject.queue}'s consumer beside {whose(subject)}, or {declare(subject.queue, 'acknowledgement')}"
+    todo = (
+        f"name the file of {subject.queue}'s consumer beside {whose(subject)}, or {declare(subject.queue, 'acknowledgement')}"
+    )
     return Answer(subject.described, UNKNOWN, "its consumer is not in the run", evidence, (todo,))

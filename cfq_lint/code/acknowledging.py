@@ -7,7 +7,6 @@ message, such as skipping what was seen before, says nothing.
 from __future__ import annotations
 
 from cfq_lint.code.handling import ACK, ACK_ALL, NONE, RELATED, RETRY, Flow, Follower, Seen, State, TooLong
-from cfq_lint.code.steps import Spot
 from cfq_lint.record import record
 
 TYPE_CHECKING = False
@@ -15,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from cfq_lint.code.program import Program
+    from cfq_lint.code.steps import Spot
 
 GOOD, BAD, UNSURE = "good", "bad", "unsure"
 
@@ -49,8 +49,12 @@ def handling(program: Program, queue: str, batch_size: int | None) -> Handling:
     try:
         flow = follower.follow(*handlers[0])
     except (TooLong, RecursionError):
-        return Handling((), tuple(follower.seen), f"the handler in {handlers[0][1].spot} has too many ways through it to follow")
-    remarks = sorted(set(_remarks(flow, handlers[0][1].spot, batch_size)), key=lambda each: (each.kind, each.spot.line, each.text))
+        return Handling(
+            (), tuple(follower.seen), f"the handler in {handlers[0][1].spot} has too many ways through it to follow"
+        )
+    remarks = sorted(
+        set(_remarks(flow, handlers[0][1].spot, batch_size)), key=lambda each: (each.kind, each.spot.line, each.text)
+    )
     return Handling(tuple(remarks), tuple(follower.seen))
 
 
@@ -82,7 +86,9 @@ def _swallowed(state: State, failed: Spot) -> Iterable[Remark]:
 
 def _acknowledged(state: State, at: Spot) -> Iterable[Remark]:
     if state.lost is not None:
-        yield Remark(BAD, state.lost, "forEach() does not wait for its async function: the handler returns before work and ack()")
+        yield Remark(
+            BAD, state.lost, "forEach() does not wait for its async function: the handler returns before work and ack()"
+        )
     elif state.after == RELATED:
         assert state.after_at is not None, "work is done somewhere"
         if state.before == RELATED:
@@ -104,7 +110,9 @@ def _left_to_the_end(state: State, handler: Spot, batch_size: int | None) -> Ite
     at = state.settled_at if state.settled == ACK_ALL and state.settled_at is not None else handler
     how = "ackAll()" if state.settled == ACK_ALL else "the end of the handler"
     if state.lost is not None:
-        yield Remark(BAD, state.lost, "forEach() does not wait for its async function: the batch is acknowledged before the work")
+        yield Remark(
+            BAD, state.lost, "forEach() does not wait for its async function: the batch is acknowledged before the work"
+        )
     elif state.settled == ACK_ALL and state.after == RELATED and state.before != RELATED and state.after_at is not None:
         yield Remark(BAD, at, f"ackAll() comes before the work (line {state.after_at.line})")
     elif state.settled == ACK_ALL and state.after != NONE and state.before != RELATED and state.after_at is not None:
@@ -121,4 +129,6 @@ def _left_to_the_end(state: State, handler: Spot, batch_size: int | None) -> Ite
         said = f"{how} acknowledges the whole batch after work for all of it at once (line {state.before_at.line})"
         yield Remark(UNSURE, at, f"{said}: right only if that is all or nothing")
     elif state.floating is not None:
-        yield Remark(BAD, state.floating, f"waitUntil() does the work, and {how} acknowledges the whole batch, not each message")
+        yield Remark(
+            BAD, state.floating, f"waitUntil() does the work, and {how} acknowledges the whole batch, not each message"
+        )

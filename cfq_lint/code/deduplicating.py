@@ -12,7 +12,9 @@ if TYPE_CHECKING:
 
     from cfq_lint.code.handling import Seen
 
-_REFUSES = re.compile(r"\bon\s+conflict\b|\binsert\s+or\s+(?:ignore|replace)\b|\binsert\s+ignore\b|\bwhere\s+not\s+exists\b", re.IGNORECASE)
+_REFUSES = re.compile(
+    r"\bon\s+conflict\b|\binsert\s+or\s+(?:ignore|replace)\b|\binsert\s+ignore\b|\bwhere\s+not\s+exists\b", re.IGNORECASE
+)
 _INSERTS = re.compile(r"\binsert\s+into\b", re.IGNORECASE)
 _DOWNSTREAM = re.compile(r"idempotency[-_]?key|idempotencykey", re.IGNORECASE)
 _LOOKS = frozenset({"get", "has", "head", "first", "getWithMetadata"})
@@ -20,7 +22,7 @@ _KEEPS = frozenset({"put", "set", "add"})
 
 
 def deduplicating(seen: Iterable[Seen]) -> tuple[Remark, ...]:
-    """What the calls say: GOOD refuses a message that was seen, BAD makes its key only now, UNSURE depends on what is not here."""
+    """What the calls say: GOOD refuses what was seen, BAD makes its key only now, UNSURE depends on what is not here."""
     calls = [each for each in seen if each.is_related or each.is_fresh]
     remarks: list[Remark] = []
     for each in calls:

@@ -1,8 +1,8 @@
 """What a queue handler does with one message: every way through it, as far as that is certain.
 
 A message is followed through the handler: the work that is done for it before and after it is acknowledged, what happens where
-that work fails, and how the handler ends. Comparisons of `batch.queue` with names choose the way; local functions that are given
-the batch or a message are followed. The module is longer than most: each step has its meaning in one place.
+that work fails, and how the handler ends. Comparisons of `batch.queue` with names choose the way; local functions that are
+given the batch or a message are followed. The module is longer than most: each step has its meaning in one place.
 """
 
 from __future__ import annotations
@@ -48,9 +48,9 @@ NONE, OTHER, RELATED = 0, 1, 2
 class State(NamedTuple):
     """Where a message has got to on one way through the handler.
 
-    `settled` is how it was settled first. `before` and `after` are the work around an acknowledgement, `each` whether it is done
-    message by message. `failed` is the `try` that caught a failure of its work, `floating` work that the runtime waits for at the
-    end only, `lost` a loop that waits for nothing, `doubt` a place that was not followed.
+    `settled` is how it was settled first. `before` and `after` are the work around an acknowledgement, `each` whether it is
+    done message by message. `failed` is the `try` that caught a failure of its work, `floating` work that the runtime waits for
+    at the end only, `lost` a loop that waits for nothing, `doubt` a place that was not followed.
     """
 
     settled: str = ""
@@ -199,6 +199,7 @@ class Follower:
                 return flow
 
     def branch(self, step: Branch, states: set[State], room: _Room) -> Flow:
+        """Every arm that may run; of comparisons with the queue's name the one that does."""
         flow = Flow(set())
         for test, body in step.arms:
             truth = self.truth(test, room)
@@ -218,6 +219,7 @@ class Follower:
         return (self.queue in test.names) == test.is_equal
 
     def loop(self, step: Loop, states: set[State], room: _Room) -> Flow:
+        """A loop over messages, or over what was made of them, comes by the message once; another one once or never."""
         over = self.kind(step.over, room)
         is_over_messages = over == MESSAGES
         inner = replace(room, in_loop=room.in_loop or is_over_messages)
@@ -250,6 +252,7 @@ class Follower:
         return flow
 
     def tried(self, step: Try, states: set[State], room: _Room) -> Flow:
+        """What is raised in the body goes to the handler, and everything through the final block."""
         body = self.run(step.body, states, room)
         flow = Flow(set())
         flow.leave(body)
@@ -267,6 +270,7 @@ class Follower:
         return flow
 
     def finally_(self, step: Try, flow: Flow, room: _Room) -> Flow:
+        """Each way out goes on as it was."""
         out = Flow(set())
         for way in ("normal", "returned", "raised", "broken", "continued"):
             states: set[State] = getattr(flow, way)
@@ -296,6 +300,7 @@ class Follower:
     # --- calls
 
     def call(self, call: Call, states: set[State], room: _Room) -> Flow:
+        """A call settles the message, is followed, or is work of somebody else's."""
         owner = self.kind(call.chain[:-1], room)
         own = self.kind(call.chain, room)
         if own in {ACKS, RETRIES} or (owner == BATCH and call.name.replace("_", "").lower() in {"ackall", "retryall"}):
@@ -319,9 +324,7 @@ class Follower:
             return part
         return self.unfollowed(call, states, room, is_related=is_related, given=given)
 
-    def unfollowed(
-        self, call: Call, states: set[State], room: _Room, *, is_related: bool, given: dict[int, str]
-    ) -> Flow:
+    def unfollowed(self, call: Call, states: set[State], room: _Room, *, is_related: bool, given: dict[int, str]) -> Flow:
         """A call of something that is not the Worker's own, or that is not certain."""
         if is_left_alone(call) and is_related:
             return Flow({state._replace(doubt=state.doubt or call.spot) for state in states})
@@ -345,6 +348,7 @@ class Follower:
         return flow
 
     def local(self, chain: tuple[str, ...], room: _Room) -> tuple[Module, Function] | None:
+        """The function of the Worker's own that is called; None where it is not certain."""
         if len(chain) == 1:
             return self.program.function(room.module, chain[0])
         if len(chain) == 2 and chain[0] == "this" and f"this.{chain[1]}" in room.module.functions:  # noqa: PLR2004 - this.name

@@ -483,7 +483,11 @@ def _string(node: Any) -> str | None:
 def _over(node: Any) -> Any:
     """What is looped over in `batch.messages.entries()` and the like."""
     node = _plain(node)
-    if node.type == "call_expression" and _chain(node)[-1:] and _chain(node)[-1] in {"entries", "values", "slice", "filter", "toSorted"}:
+    if (
+        node.type == "call_expression"
+        and _chain(node)[-1:]
+        and _chain(node)[-1] in {"entries", "values", "slice", "filter", "toSorted"}
+    ):
         return node.child_by_field_name("function").child_by_field_name("object")
     return node
 
@@ -561,4 +565,8 @@ def _results(function: Any) -> Iterable[Any]:
     body = function.child_by_field_name("body")
     if body.type != "statement_block":
         return [body]
-    return [each.named_children[0] for each in _outside_of_functions(body) if each.type == "return_statement" and each.named_children]
+    return [
+        each.named_children[0]
+        for each in _outside_of_functions(body)
+        if each.type == "return_statement" and each.named_children
+    ]

@@ -10,20 +10,62 @@ if TYPE_CHECKING:
 
 _READS = frozenset(
     {
-        *("get", "getWithMetadata", "first", "all", "raw", "list", "head", "has", "json", "text", "arrayBuffer", "formData", "blob"),
-        *("sleep", "wait", "select", "find", "findFirst", "findOne", "findUnique", "query", "metrics", "parse", "to_py", "bytes"),
+        *(
+            "get",
+            "getWithMetadata",
+            "first",
+            "all",
+            "raw",
+            "list",
+            "head",
+            "has",
+            "json",
+            "text",
+            "arrayBuffer",
+            "formData",
+            "blob",
+        ),
+        *(
+            "sleep",
+            "wait",
+            "select",
+            "find",
+            "findFirst",
+            "findOne",
+            "findUnique",
+            "query",
+            "metrics",
+            "parse",
+            "to_py",
+            "bytes",
+        ),
         *("digest", "sign", "verify", "importKey", "match", "get_with_metadata", "array_buffer"),
     }
 )
 _TELLS = frozenset(
     {
-        *("console", "logger", "logging", "print", "metrics", "analytics", "telemetry", "sentry", "tracer", "span", "trace", "track"),
+        *(
+            "console",
+            "logger",
+            "logging",
+            "print",
+            "metrics",
+            "analytics",
+            "telemetry",
+            "sentry",
+            "tracer",
+            "span",
+            "trace",
+            "track",
+        ),
         *("captureException", "captureMessage", "writeDataPoint", "setTimeout", "debug", "warn", "warning"),
     }
 )
 _WRITES_SQL = re.compile(r"\b(?:insert|update|delete|replace|merge|upsert)\b", re.IGNORECASE)
 _PROMISES = frozenset({"put", "run", "send", "sendBatch", "fetch", "delete", "create", "batch", "exec"})
-_SYNCHRONOUS = frozenset({"execute", "executemany", "insert", "save", "write", "charge", "post", "insert_one", "upsert", "commit"})
+_SYNCHRONOUS = frozenset(
+    {"execute", "executemany", "insert", "save", "write", "charge", "post", "insert_one", "upsert", "commit"}
+)
 
 
 def tells_only(call: Call) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 
-
 from cfq_lint.record import record
 
 TYPE_CHECKING = False
@@ -55,7 +54,7 @@ def load(entry: str, read: Callable[[str], str | None]) -> Program:
     """Read a Worker's sources, from its entry on. `read` gives the text of a path, None where there is none."""
     modules: dict[str, Module] = {}
     unread: list[str] = []
-    waiting = [(entry,)]
+    waiting: list[tuple[str, ...]] = [(entry,)]
     while waiting and len(modules) < MODULES_MAX:
         paths = waiting.pop()
         if any(path in modules for path in paths):

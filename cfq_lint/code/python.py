@@ -76,7 +76,7 @@ class _Reader:
                         functions.setdefault(f"this.{member.name}", []).append(made)
                         if member.name in _HANDLERS and node.name == "Default":
                             handlers.append(made)
-        imports = {}
+        imports: dict[str, tuple[str, str]] = {}
         for each in ast.walk(tree):
             if isinstance(each, ast.ImportFrom):
                 source = "." * each.level + (each.module or "")
@@ -106,8 +106,9 @@ class _Reader:
                 yield from self.assign(target, value)
             case ast.AnnAssign(target=target, value=value) | ast.AugAssign(target=target, value=value) if value is not None:
                 yield from self.assign(target, value)
-            case ast.For(target=target, iter=over, body=body, orelse=orelse) | ast.AsyncFor(
-                target=target, iter=over, body=body, orelse=orelse
+            case (
+                ast.For(target=target, iter=over, body=body, orelse=orelse)
+                | ast.AsyncFor(target=target, iter=over, body=body, orelse=orelse)
             ):
                 yield from self.calls(over)
                 yield self.loop(target, over, self.block(body), node)
@@ -172,13 +173,15 @@ class _Reader:
             case ast.BoolOp(values=[first, *rest]):
                 yield from self.calls(first)
                 yield Branch(((None, tuple(step for each in rest for step in self.calls(each))), (None, ())))
-            case ast.ListComp(elt=made, generators=[of]) | ast.GeneratorExp(elt=made, generators=[of]) | ast.SetComp(
-                elt=made, generators=[of]
+            case (
+                ast.ListComp(elt=made, generators=[of])
+                | ast.GeneratorExp(elt=made, generators=[of])
+                | ast.SetComp(elt=made, generators=[of])
             ):
-                body = tuple(self.calls(made, awaited=awaited))
+                steps = tuple(self.calls(made, awaited=awaited))
                 yield from self.calls(of.iter)
-                if body:
-                    yield self.loop(of.target, of.iter, body, node)
+                if steps:
+                    yield self.loop(of.target, of.iter, steps, node)
             case ast.Lambda():
                 return
             case _:
@@ -208,7 +211,9 @@ class _Reader:
         for value in values:
             yield from self.calls(value)
         arguments = tuple(Argument(_chain(value), _mentions(value)) for value in values)
-        text = "\n".join(each.value for each in ast.walk(node) if isinstance(each, ast.Constant) and isinstance(each.value, str))
+        text = "\n".join(
+            each.value for each in ast.walk(node) if isinstance(each, ast.Constant) and isinstance(each.value, str)
+        )
         text += "".join(f"\n{keyword.arg}=" for keyword in node.keywords)
         yield Call(chain or ("?",), arguments, _mentions(node), text, awaited, any(map(_fresh, values)), self.spot(node))
 
@@ -276,7 +281,9 @@ def _test(node: ast.expr) -> Test | None:
     match node:
         case ast.Compare(left=left, ops=[ast.Eq() | ast.NotEq() as operator], comparators=[ast.Constant(value=str(name))]):
             return Test(_chain(left), frozenset({name}), isinstance(operator, ast.Eq))
-        case ast.Compare(left=left, ops=[ast.In()], comparators=[ast.Tuple(elts=each) | ast.List(elts=each) | ast.Set(elts=each)]):
+        case ast.Compare(
+            left=left, ops=[ast.In()], comparators=[ast.Tuple(elts=each) | ast.List(elts=each) | ast.Set(elts=each)]
+        ):
             names = [one.value for one in each if isinstance(one, ast.Constant) and isinstance(one.value, str)]
             return Test(_chain(left), frozenset(names)) if len(names) == len(each) else None
         case _:
@@ -311,9 +318,7 @@ def _keys(node: ast.expr, bound: dict[str, list[ast.expr]]) -> tuple[frozenset[s
     return (frozenset(named) if len(named) == len(node.keys) else None), fresh
 
 
-def _batch(
-    node: ast.expr, bound: dict[str, list[ast.expr]]
-) -> tuple[frozenset[str] | None, frozenset[str], int | None]:
+def _batch(node: ast.expr, bound: dict[str, list[ast.expr]]) -> tuple[frozenset[str] | None, frozenset[str], int | None]:
     """The keys of the bodies in what is given to a `sendBatch`, those made on the spot, and how many there can be."""
     most = None
     elements = [node.elt] if isinstance(node, ast.ListComp) else node.elts if isinstance(node, ast.List) else []
@@ -325,7 +330,9 @@ def _batch(
     bodies = []
     for each in elements:
         if isinstance(each, ast.Dict):
-            bodies += [v for k, v in zip(each.keys, each.values, strict=True) if isinstance(k, ast.Constant) and k.value == "body"]
+            bodies += [
+                v for k, v in zip(each.keys, each.values, strict=True) if isinstance(k, ast.Constant) and k.value == "body"
+            ]
     found = [_keys(_bound(body, bound), bound) for body in bodies]
     keys = [each for each, _ in found if each is not None]
     if not keys or len(keys) < len(elements):

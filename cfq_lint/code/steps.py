@@ -28,7 +28,7 @@ class Spot:
 
 @record
 class Argument:
-    """What a call is given: `chain` where it is a plain path such as `message.body`, `function` where it is one written there."""
+    """What a call is given: `chain` where it is a plain path such as `message.body`, `function` where one is written there."""
 
     chain: tuple[str, ...]
     mentions: frozenset[str]
@@ -39,8 +39,8 @@ class Argument:
 class Call:
     """A call, its receivers and their calls included: `env.DB.prepare(…).bind(…).run()` is one, with that chain.
 
-    `mentions` are the names that stand in it outside of functions written there, `text` its literal strings. `awaited` says that
-    nothing goes on before it is done; `fresh` that its arguments hold an id made on the spot.
+    `mentions` are the names that stand in it outside of functions written there, `text` its literal strings. `awaited` says
+    that nothing goes on before it is done; `fresh` that its arguments hold an id made on the spot.
     """
 
     chain: tuple[str, ...]
@@ -162,8 +162,11 @@ class Sent:
 
 @record
 class Module:
-    """One source. `functions` are those that are bound once, methods as `this.name`; `imports` are local names with the module
-    and its name there; `handlers` the queue handlers that stand in it. `text` is the source."""
+    """One source.
+
+    `functions` are those that are bound once, methods as `this.name`; `imports` are local names with the module and the name
+    there; `handlers` the queue handlers that stand in it, `handler_names` those that it only names. `text` is the source.
+    """
 
     path: str
     text: str

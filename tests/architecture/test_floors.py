@@ -11,13 +11,13 @@ ROOT = Path(__file__).resolve().parents[2]
 
 FLOORS = {
     "cfq_lint": {
-        0: ("record", "limits", "text", "finding"),
+        0: ("record", "limits", "text", "finding", "quantities"),
         1: ("keys", "syntax", "pricing"),
         2: ("document", "discovery"),
         3: ("wrangler", "facts", "edits", "topology", "signs", "rule", "entry", "code"),
         4: ("rules", "project"),
         5: ("settings", "snapshot", "ignores", "baseline", "engine", "fixer", "processes", "changes", "checklist", "estimate"),
-        6: ("outputs", "pages", "schemas", "plan", "run", "repair", "survey", "cloudflare"),
+        6: ("outputs", "pages", "schemas", "plan", "run", "repair", "cloudflare"),
         7: ("cli",),
     },
     "emulator": {
@@ -57,9 +57,6 @@ SIDEWAYS = {
     ("cfq_lint", "repair", "run"),
     ("cfq_lint", "repair", "plan"),
     ("cfq_lint", "run", "plan"),
-    # a survey finds and opens files as a run does
-    ("cfq_lint", "survey", "plan"),
-    ("cfq_lint", "survey", "run"),
     # commands and events speak of the model; whoever decides or applies knows the limits
     ("emulator", "core.commands", "core.model"),
     ("emulator", "core.events", "core.model"),
