@@ -66,7 +66,7 @@ class Project:
 
 
 def project_of(workers: Iterable[Worker], facts: Facts, read: Callable[[str], str | None]) -> Project:
-    """The subjects of the files of a run, in their order; `read` gives the text of a source, None where there is none."""
+    """The subjects of the files of a run, dead-letter queues last; `read` gives the text of a source, None where there is none."""
     workers = sorted(workers, key=lambda worker: worker.document.path)
     deployed = [worker for worker in workers if _is_deployed(worker)]
     programs: dict[str, Program] = {}
@@ -106,6 +106,7 @@ def project_of(workers: Iterable[Worker], facts: Facts, read: Callable[[str], st
         subject(consumer.queue_name, environment.label, consumer, program) for consumer, environment, program in entries
     ]
     subjects += [subject(queue, "", None, None) for queue in senders if queue not in consumed]
+    subjects.sort(key=lambda each: each.only_dead_letters)
     return Project(
         tuple(subjects),
         facts,

@@ -39,7 +39,13 @@ def declared(queue: str, key: str, value: str | float | bool) -> Evidence:
 
 def known(facts: Facts, text: str) -> Evidence:
     """What is known of the account: read there, or declared."""
-    return Evidence(ACCOUNT, facts.origin, text) if facts.is_account else Evidence(DECLARED, "settings or options", text)
+    return Evidence(ACCOUNT, "the account", text) if facts.is_account else Evidence(DECLARED, "settings or options", text)
+
+
+def planned(facts: Facts) -> Evidence:
+    """What the plan is; options and settings may name it as well as the account."""
+    where = "account, settings or options" if facts.is_account else "settings or options"
+    return Evidence(ACCOUNT if facts.is_account else DECLARED, where, f"the plan is {facts.plan}")
 
 
 def table(queue: str) -> str:

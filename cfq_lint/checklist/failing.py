@@ -92,7 +92,8 @@ def _configured_in(consumer: Consumer, queue: str) -> tuple[_Step, str]:
     if dead is None:
         said = "no dead-letter queue: what fails all retries is deleted for good"
         where = consumer.queue.place if consumer.queue is not None else consumer.place
-        return _Step(FAIL, said, (at(where, "the consumer has no dead_letter_queue"),), ("set dead_letter_queue",)), ""
+        todo = "set dead_letter_queue, and give that queue a consumer"
+        return _Step(FAIL, said, (at(where, "the consumer has no dead_letter_queue"),), (todo,)), ""
     name = str(dead.text)
     if name == queue:
         evidence = (at(dead.place, "dead_letter_queue names its own queue"), Evidence(RULE, "CFQ302", "dlq-self"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cfq_lint import limits
-from cfq_lint.checklist.common import at, declare, declared, in_code, known
+from cfq_lint.checklist.common import at, declare, declared, in_code, known, planned
 from cfq_lint.checklist.model import FAIL, NOT_ASKED, PASS, RULE, UNKNOWN, Answer, Evidence
 from cfq_lint.code.steps import Spot
 from cfq_lint.facts import FREE
@@ -33,7 +33,7 @@ def retention(subject: Subject, project: Project) -> Answer:
         todo = ("give --plan free or --plan paid, set `plan` in the settings, or read the account",)
         evidence: tuple[Evidence, ...] = () if own is None else (known(facts, f"message_retention_period is {own}"),)
         return Answer(subject.described, UNKNOWN, said, evidence, todo)
-    plan = known(facts, f"the plan is {facts.plan}")
+    plan = planned(facts)
     if facts.plan == FREE:
         fixed = limits.RETENTION_SECONDS_FREE
         if own is not None and own != fixed:

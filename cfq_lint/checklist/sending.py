@@ -126,7 +126,8 @@ def _batches(subject: Subject) -> _Batches:
     if found and len(counts) == len(found) and not doubts:
         return _Batches(max(counts), shown)
     batched = [each for sender in subject.senders for each in _mentioning(sender.program, "sendBatch", "send_batch")]
-    if not found and not batched and subject.senders and not doubts:
+    singly = [sent for _, sent in sent_to(subject) if not sent.is_batch]
+    if singly and not found and not batched and not doubts:
         entries = tuple(dict.fromkeys(sender.program.entry for sender in subject.senders))
         return _Batches(
             0, tuple(Evidence(CODE, entry, "calls no sendBatch(), nor do the modules that it imports") for entry in entries)

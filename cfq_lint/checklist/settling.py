@@ -30,16 +30,15 @@ def acknowledgement(subject: Subject, project: Project) -> Answer:
     evidence = (*said, *map(remarked, followed.remarks))
     kinds = {remark.kind for remark in followed.remarks}
     if BAD in kinds:
-        reasons = [remark.text for remark in followed.remarks if remark.kind == BAD]
         todo = ("call ack() on each message when its work is done, and retry() or throw where it failed",)
-        return Answer(subject.described, FAIL, reasons[0], evidence, todo)
+        return Answer(subject.described, FAIL, "not each message is acknowledged on its own, after its work", evidence, todo)
     if how is not None:
         return Answer(subject.described, PASS, "it is declared that ack() follows each message's side effect", evidence)
-    look = f"look at it, and {declare(subject.queue, 'acknowledgement')}"
+    look = f"look at the handler, and {declare(subject.queue, 'acknowledgement')}"
     if followed.problem:
         return Answer(subject.described, UNKNOWN, followed.problem, (), _install(subject, look))
     if UNSURE in kinds:
-        said_of_it = next(remark.text for remark in followed.remarks if remark.kind == UNSURE)
+        said_of_it = "whether each message is acknowledged on its own, after its work, is not certain"
         return Answer(subject.described, UNKNOWN, said_of_it, evidence, (look,))
     if GOOD in kinds:
         return Answer(subject.described, PASS, "each message is acknowledged after its work", evidence)

@@ -19,20 +19,24 @@ _INSERTS = re.compile(r"\binsert\s+into\b", re.IGNORECASE)
 _DOWNSTREAM = re.compile(r"idempotency[-_]?key|idempotencykey", re.IGNORECASE)
 _LOOKS = frozenset({"get", "has", "head", "first", "getWithMetadata"})
 _KEEPS = frozenset({"put", "set", "add"})
+_BINDS = frozenset({"bind", "run", "execute", "first", "all", "query"})
+"""Where a statement gets its values, perhaps at another line than its text."""
 
 
 def deduplicating(seen: Iterable[Seen]) -> tuple[Remark, ...]:
     """What the calls say: GOOD refuses what was seen, BAD makes its key only now, UNSURE depends on what is not here."""
+    seen = tuple(seen)
     calls = [each for each in seen if each.is_related or each.is_fresh]
+    is_bound_late = any(each.is_fresh and each.call.name in _BINDS for each in calls)
     remarks: list[Remark] = []
-    for each in calls:
+    for each in seen:
         call = each.call
         if _DOWNSTREAM.search(call.text):
             if each.is_fresh:
                 remarks.append(Remark(BAD, call.spot, "the idempotency key is made here: each delivery gets another one"))
             elif each.is_related:
                 remarks.append(Remark(GOOD, call.spot, "an idempotency key is passed on downstream"))
-        elif _REFUSES.search(call.text) and not each.is_fresh:
+        elif _REFUSES.search(call.text) and not is_bound_late:
             remarks.append(Remark(GOOD, call.spot, "the insert passes over what is there already"))
     looked = [each.call for each in calls if each.call.name in _LOOKS and each.is_related]
     for each in calls:

@@ -122,7 +122,7 @@ class _Reader:
                     if each.type == "class_declaration" and each.child_by_field_name("name").text == value.text
                 ]
                 value = bound[0] if len(bound) == 1 else classes[0] if classes else value
-            for each in _outside_of_functions(value):
+            for each in self.exported(value):
                 key = each.child_by_field_name("key" if each.type == "pair" else "name")
                 if each.type == "shorthand_property_identifier" and each.text == b"queue":
                     names.append("queue")
@@ -133,6 +133,15 @@ class _Reader:
                     elif made.type == "identifier":
                         names.append(_text(made))
         return found, names
+
+    def exported(self, value: Any) -> Iterator[Any]:
+        """What stands in a default export, and in the objects that a wrapper there is given by name."""
+        for each in _outside_of_functions(value):
+            yield each
+            if each.type == "identifier" and each.parent is not None and each.parent.type == "arguments":
+                given = self.resolved(each)
+                if given.type == "object":
+                    yield from _outside_of_functions(given)
 
     def spot(self, node: Any) -> Spot:
         row, column = node.start_point
@@ -341,6 +350,8 @@ class _Reader:
                 yield from self.calls(value)
             arguments.append(Argument(_chain(_plain(value)), NOTHING if function else _mentions(value), function))
         strings = "\n".join(_text(each) for each in _walk(node) if each.type in {"string", "template_string"})
+        named = [self.resolved(each) for each in _walk(node) if each.type == "identifier"]
+        strings += "".join(f"\n{_text(each)}" for each in named if each.type in {"string", "template_string"})
         strings += "".join(f"\n{_text(each)}=" for each in _walk(node) if each.type == "property_identifier")
         fresh = any(_FRESH.search(value.text) for value in values)
         fresh = fresh or any(_FRESH.search(each.child_by_field_name("arguments").text) for each in _receivers(node))

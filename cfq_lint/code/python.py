@@ -59,8 +59,13 @@ class _Reader:
     def __init__(self, path: str, text: str) -> None:
         self.path = path
         self.text = text
+        self.bound: dict[str, list[ast.expr]] = {}
 
     def module(self, tree: ast.Module) -> Module:
+        """The module of a tree."""
+        for each in ast.walk(tree):
+            if isinstance(each, ast.Assign) and isinstance(each.targets[0], ast.Name):
+                self.bound.setdefault(each.targets[0].id, []).append(each.value)
         functions: dict[str, list[Function]] = {}
         handlers = []
         for node in tree.body:
@@ -211,18 +216,15 @@ class _Reader:
         for value in values:
             yield from self.calls(value)
         arguments = tuple(Argument(_chain(value), _mentions(value)) for value in values)
-        text = "\n".join(
-            each.value for each in ast.walk(node) if isinstance(each, ast.Constant) and isinstance(each.value, str)
-        )
+        inside = [_bound(each, self.bound) if isinstance(each, ast.Name) else each for each in ast.walk(node)]
+        strings = [each.value for each in inside if isinstance(each, ast.Constant) and isinstance(each.value, str)]
+        text = "\n".join(strings)
         text += "".join(f"\n{keyword.arg}=" for keyword in node.keywords)
         yield Call(chain or ("?",), arguments, _mentions(node), text, awaited, any(map(_fresh, values)), self.spot(node))
 
     def sent(self, tree: ast.Module) -> Iterator[Sent]:
         """Every `send` and `sendBatch` on something that may be a binding."""
-        bound: dict[str, list[ast.expr]] = {}
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-                bound.setdefault(node.targets[0].id, []).append(node.value)
+        bound = self.bound
         for node in ast.walk(tree):
             chain = _chain(node.func) if isinstance(node, ast.Call) else ()
             if isinstance(node, ast.Call) and len(chain) > 1 and chain[-1] in {"send", "sendBatch", "send_batch"} and node.args:
