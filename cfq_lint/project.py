@@ -66,7 +66,7 @@ class Project:
 
 
 def project_of(workers: Iterable[Worker], facts: Facts, read: Callable[[str], str | None]) -> Project:
-    """The subjects of the files of a run, dead-letter queues last; `read` gives the text of a source, None where there is none."""
+    """The subjects of the files of a run, dead-letter queues last; `read` gives a source's text, None where there is none."""
     workers = sorted(workers, key=lambda worker: worker.document.path)
     deployed = [worker for worker in workers if _is_deployed(worker)]
     programs: dict[str, Program] = {}

@@ -7,7 +7,7 @@ message, such as skipping what was seen before, says nothing.
 from __future__ import annotations
 
 from cfq_lint.code.handling import ACK, ACK_ALL, NONE, RELATED, RETRY, Flow, Follower, Seen, State, TooLong
-from cfq_lint.record import record
+from cfq_lint.record import record, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -64,13 +64,20 @@ def _remarks(flow: Flow, handler: Spot, batch_size: int | None) -> Iterable[Rema
     given_back = {state.failed for state in every if state.failed and state.settled == RETRY}
     given_back |= {state.failed for state in flow.raised if state.failed and not state.settled}
     for state in sorted(every, key=repr):
-        if state.failed is not None and (state in ended or state.settled):
-            if state.failed not in given_back:
-                yield from _swallowed(state, state.failed)
-        elif state.settled == ACK:
-            yield from _acknowledged(state, state.settled_at or handler)
-        elif state in ended and state.settled != RETRY:
-            yield from _left_to_the_end(state, handler, batch_size)
+        for remark in _remarks_on(state, handler, batch_size, given_back, ends=state in ended):
+            # Where it is not certain that this queue's messages come that way, neither is that they go wrong.
+            yield replace(remark, kind=UNSURE) if state.guessed and remark.kind == BAD else remark
+
+
+def _remarks_on(state: State, handler: Spot, batch_size: int | None, given_back: set[Spot], *, ends: bool) -> Iterable[Remark]:
+    """What one way through means; `ends` says that the handler returns at its end."""
+    if state.failed is not None and (ends or state.settled):
+        if state.failed not in given_back:
+            yield from _swallowed(state, state.failed)
+    elif state.settled == ACK:
+        yield from _acknowledged(state, state.settled_at or handler)
+    elif ends and state.settled != RETRY:
+        yield from _left_to_the_end(state, handler, batch_size)
 
 
 def _swallowed(state: State, failed: Spot) -> Iterable[Remark]:

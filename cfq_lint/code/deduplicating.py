@@ -19,6 +19,8 @@ _INSERTS = re.compile(r"\binsert\s+into\b", re.IGNORECASE)
 _DOWNSTREAM = re.compile(r"idempotency[-_]?key|idempotencykey", re.IGNORECASE)
 _LOOKS = frozenset({"get", "has", "head", "first", "getWithMetadata"})
 _KEEPS = frozenset({"put", "set", "add"})
+_HAS_A_KEY = re.compile(r"^\w*(?:[iI]d|ID|[kK]ey)=$", re.MULTILINE)
+"""A field of that name is in the call, and may be what is unique."""
 _BINDS = frozenset({"bind", "run", "execute", "first", "all", "query"})
 """Where a statement gets its values, perhaps at another line than its text."""
 
@@ -46,7 +48,7 @@ def deduplicating(seen: Iterable[Seen]) -> tuple[Remark, ...]:
             remarks.append(Remark(GOOD, each.call.spot, said))
     if not remarks:
         for each in calls:
-            if _INSERTS.search(each.call.text) and each.is_fresh:
+            if _INSERTS.search(each.call.text) and each.is_fresh and not _HAS_A_KEY.search(each.call.text):
                 remarks.append(Remark(BAD, each.call.spot, "the row's key is made here: each delivery inserts another row"))
             elif _INSERTS.search(each.call.text):
                 said = "a row is inserted; whether one of its columns is unique stands in the database's schema"

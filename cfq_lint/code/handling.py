@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from cfq_lint.code.names import is_left_alone, is_work
+from cfq_lint.code.names import is_left_alone, is_work, tells_only
 from cfq_lint.code.steps import (
     ANY,
     BREAK,
@@ -50,7 +50,8 @@ class State(NamedTuple):
 
     `settled` is how it was settled first. `before` and `after` are the work around an acknowledgement, `each` whether it is
     done message by message. `failed` is the `try` that caught a failure of its work, `floating` work that the runtime waits for
-    at the end only, `lost` a loop that waits for nothing, `doubt` a place that was not followed.
+    at the end only, `lost` a loop that waits for nothing, `doubt` a place that was not followed. `guessed` says that it is not
+    certain that this queue's messages come this way.
     """
 
     settled: str = ""
@@ -64,6 +65,7 @@ class State(NamedTuple):
     floating: Spot | None = None
     lost: Spot | None = None
     doubt: Spot | None = None
+    guessed: bool = False
 
 
 @record
@@ -101,10 +103,11 @@ class Flow:
 
 @record
 class _Room:
-    """Where steps run: the module, what names stand for, and whether a loop over the messages is around."""
+    """Where steps run: the module, what names stand for, the functions that parameters are, and whether messages are looped over."""
 
     module: Module
     names: dict[str, str]
+    functions: dict[str, tuple[Function, _Room]]
     fresh: set[str]
     depth: int
     in_loop: bool
@@ -125,7 +128,7 @@ class Follower:
         if handler.parameters:
             first = handler.parameters[0]
             names = {first: BATCH} if isinstance(first, str) else {name: _OF_BATCH.get(name, DATA) for name in first}
-        return self.run(handler.body, {State()}, _Room(module, names, set(), 0, False))
+        return self.run(handler.body, {State()}, _Room(module, names, {}, set(), 0, False))
 
     # --- names
 
@@ -201,6 +204,10 @@ class Follower:
     def branch(self, step: Branch, states: set[State], room: _Room) -> Flow:
         """Every arm that may run; of comparisons with the queue's name the one that does."""
         flow = Flow(set())
+        if any(self.kind(chain, room) == QUEUE for chain in step.about) and not any(
+            self.truth(test, room) is not None for test, _ in step.arms
+        ):
+            states = {state._replace(guessed=True) for state in states}
         for test, body in step.arms:
             truth = self.truth(test, room)
             if truth is False:
@@ -230,8 +237,9 @@ class Follower:
                 inner.names[name] = DATA
         body = step.body
         if step.called is not None:
-            given = {0: MESSAGE if is_over_messages else DATA}
-            part = self.called(step.called, given, states, inner)
+            given = Argument((_ELEMENT,), frozenset({_ELEMENT}), frozenset({_ELEMENT}))
+            inner.names[_ELEMENT] = MESSAGE if is_over_messages else DATA
+            part = self.called(step.called.chain, (given,), states, inner)
         else:
             part = self.run(body, states, inner)
         flow = Flow(part.normal | part.continued | part.broken)
@@ -301,41 +309,55 @@ class Follower:
 
     def call(self, call: Call, states: set[State], room: _Room) -> Flow:
         """A call settles the message, is followed, or is work of somebody else's."""
-        owner = self.kind(call.chain[:-1], room)
-        own = self.kind(call.chain, room)
-        if own in {ACKS, RETRIES} or (owner == BATCH and call.name.replace("_", "").lower() in {"ackall", "retryall"}):
-            how = RETRY if own == RETRIES or "retry" in call.name else ACK if own == ACKS else ACK_ALL
+        how = self.settles(call, room)
+        if how:
             return Flow({_settle(state, how, call.spot) for state in states})
-        inner = [argument.function for argument in call.arguments if argument.function is not None]
-        if inner:
-            return self.inline(inner, states, room)
         is_related = self.related(call.mentions, room)
         is_fresh = call.fresh or any(name in room.fresh for argument in call.arguments for name in argument.mentions)
         self.seen.append(Seen(call, is_related, is_fresh))
-        if is_related and call.name in {"push", "append", "add", "set"} and len(call.chain) > 1 and not owner:
-            room.names.setdefault(call.chain[0], DATA)
-        given = {index: kind for index, each in enumerate(call.arguments) if (kind := self.kind(each.chain, room))}
-        found = self.local(call.chain, room) if is_related else None
+        if len(call.chain) == 1 and call.chain[0] in room.functions:
+            function, around = room.functions[call.chain[0]]
+            return self.enter(function, around, call.arguments, states, room)
+        found = self.local(call.chain, room)
         if found is not None and room.depth < _DEPTH_MAX:
-            part = self.called(Argument(call.chain, call.mentions), given, states, room)
-            part.normal = {_as_related(state, call.spot) if call.awaited else state for state in part.normal}
-            if found[1].is_async and not call.awaited:
+            part = self.called(call.chain, call.arguments, states, room)
+            if found[1].is_async and not call.awaited and is_related:
                 part.normal = {state._replace(doubt=call.spot) for state in part.normal}
+            elif call.awaited and is_related:
+                part.normal = {_as_related(state, call.spot) for state in part.normal}
             return part
-        return self.unfollowed(call, states, room, is_related=is_related, given=given)
+        inner = [argument.function for argument in call.arguments if argument.function is not None]
+        if inner:
+            return self.inline(inner, states, room)
+        if is_related and call.name in _COLLECTS and len(call.chain) > 1:
+            room.names.setdefault(call.chain[0], DATA)
+            return Flow(states)
+        return self.unfollowed(call, states, room, is_related=is_related)
 
-    def unfollowed(self, call: Call, states: set[State], room: _Room, *, is_related: bool, given: dict[int, str]) -> Flow:
+    def settles(self, call: Call, room: _Room) -> str:
+        """How a call settles messages; "" for a call that does not."""
+        owner, own = self.kind(call.chain[:-1], room), self.kind(call.chain, room)
+        if owner == BATCH:
+            return {"ackall": ACK_ALL, "retryall": RETRY}.get(call.name.replace("_", "").lower(), "")
+        if own in {ACKS, RETRIES} or (owner == DATA and call.name in {"ack", "retry"}):
+            return ACK if call.name == "ack" or own == ACKS else RETRY
+        return ""
+
+    def unfollowed(self, call: Call, states: set[State], room: _Room, *, is_related: bool) -> Flow:
         """A call of something that is not the Worker's own, or that is not certain."""
+        if tells_only(call) or call.chain[0] in _BUILT_IN:
+            return Flow(states)
         if is_left_alone(call) and is_related:
             return Flow({state._replace(doubt=state.doubt or call.spot) for state in states})
-        if not is_work(call, is_python=self.is_python):
-            return Flow(states)
-        hands_over = not {BATCH, MESSAGE, MESSAGES}.isdisjoint(given.values())
-        done = {_work(state, call.spot, is_related=is_related, each=room.in_loop) for state in states}
+        hands_over = any(room.names.get(name) in _WHOLE for argument in call.arguments for name in argument.whole)
+        hands_over = hands_over or any(self.kind(argument.chain, room) in _WHOLE for argument in call.arguments)
+        done, flow = states, Flow(set())
+        if is_work(call, is_python=self.is_python):
+            done = {_work(state, call.spot, is_related=is_related, each=room.in_loop) for state in states}
+            flow.raised = set(states) if is_related else set()
         if hands_over:
             done = {state if state.settled else state._replace(doubt=call.spot) for state in done}
-        flow = Flow(done)
-        flow.raised = set(states) if is_related else set()
+        flow.normal = done
         return flow
 
     def inline(self, functions: list[Function], states: set[State], room: _Room) -> Flow:
@@ -355,26 +377,43 @@ class Follower:
             return room.module, room.module.functions[f"this.{chain[1]}"]
         return None
 
-    def called(self, function: Argument, given: dict[int, str], states: set[State], room: _Room) -> Flow:
-        """Follow a function of the Worker's own with what it is given, by position."""
-        found = self.local(function.chain, room)
+    def called(self, chain: tuple[str, ...], given: tuple[Argument, ...], states: set[State], room: _Room) -> Flow:
+        """Follow a function of the Worker's own."""
+        found = self.local(chain, room)
         if found is None or room.depth >= _DEPTH_MAX:
             return Flow({state._replace(doubt=state.doubt or _NOWHERE) for state in states})
-        module, made = found
-        names: dict[str, str] = {}
-        for index, kind in given.items():
-            parameter = made.parameters[index] if index < len(made.parameters) else ""
+        module, function = found
+        around = room if module is room.module else replace(room, module=module, names={}, functions={}, fresh=set())
+        return self.enter(function, around, given, states, room)
+
+    def enter(self, function: Function, around: _Room, given: tuple[Argument, ...], states: set[State], caller: _Room) -> Flow:
+        """Run a function with what its parameters stand for; `around` is the room that it was written in."""
+        names, functions = {**around.names}, {**around.functions}
+        for parameter, argument in zip(function.parameters, given, strict=False):
+            kind = self.kind(argument.chain, caller) or (DATA if self.related(argument.mentions, caller) else "")
             if isinstance(parameter, str):
                 names[parameter] = kind
-            else:
-                fields = _OF_BATCH if kind == BATCH else _FIELDS if kind == MESSAGE else {}
-                names |= {name: fields.get(name, DATA) for name in parameter}
-        part = self.run(made.body, states, _Room(module, names, set(), room.depth + 1, room.in_loop))
+                if argument.function is not None:
+                    functions[parameter] = (argument.function, caller)
+                continue
+            fields = _OF_BATCH if kind == BATCH else _FIELDS if kind == MESSAGE else {}
+            for name in parameter:
+                names[name] = (
+                    fields.get(name) or (caller.names.get(name, "") if name in argument.whole else "") or (kind and DATA)
+                )
+        room = _Room(around.module, names, functions, set(around.fresh), caller.depth + 1, caller.in_loop)
+        part = self.run(function.body, states, room)
         flow = Flow(part.normal | part.returned)
         flow.raised = part.raised
         return flow
 
 
+_ELEMENT = "(element)"
+_WHOLE = frozenset({BATCH, MESSAGE, MESSAGES})
+_COLLECTS = frozenset({"push", "append", "add", "set", "extend", "unshift"})
+_BUILT_IN = frozenset(
+    {"JSON", "Object", "Array", "String", "Number", "Math", "json", "str", "len", "list", "dict", "int", "isinstance"}
+)
 _NOWHERE = Spot("", 0, 0)
 
 

@@ -201,8 +201,11 @@ class _Reader:
                 yield from self.block(field("body"))
             case "if_statement":
                 yield from self.calls(field("condition"))
-                test = _test(field("condition"))
-                yield Branch(((test, self.block(field("consequence"))), (None, self.block(field("alternative")))))
+                arms = (
+                    (self.test(field("condition")), self.block(field("consequence"))),
+                    (None, self.block(field("alternative"))),
+                )
+                yield Branch(arms, _paths(field("condition")))
             case "switch_statement":
                 yield from self.calls(field("value"))
                 yield self.switch(node)
@@ -252,12 +255,12 @@ class _Reader:
             if case.type == "switch_default":
                 otherwise = steps
                 continue
-            waiting.append(_string(value))
+            waiting.append(self.literal(value))
             if body:
                 names = frozenset(name for name in waiting if name is not None)
                 arms.append((Test(of, names) if len(names) == len(waiting) else None, steps))
                 waiting = []
-        return Branch((*arms, (None, otherwise)))
+        return Branch((*arms, (None, otherwise)), (of,))
 
     def assign(self, target: Any, value: Any) -> Iterator[Step]:
         if _is_function(value):
@@ -276,12 +279,12 @@ class _Reader:
                 yield from self.call(node, awaited=awaited)
             case "ternary_expression":
                 yield from self.calls(field("condition"))
-                arms = [tuple(self.calls(field(key), awaited=awaited)) for key in ("consequence", "alternative")]
-                yield Branch(((_test(field("condition")), arms[0]), (None, arms[1])))
+                first, second = (tuple(self.calls(field(key), awaited=awaited)) for key in ("consequence", "alternative"))
+                yield Branch(((self.test(field("condition")), first), (None, second)), _paths(field("condition")))
             case "binary_expression" if _text(field("operator")) in {"&&", "||", "??"}:
                 yield from self.calls(field("left"))
                 rest = tuple(self.calls(field("right"), awaited=awaited))
-                yield Branch(((None, rest), (None, ())))
+                yield Branch(((None, rest), (None, ())), _paths(field("left")))
             case "assignment_expression":
                 yield from self.assign(field("left"), field("right"))
             case _ if node.type in _FUNCTIONS:
@@ -297,6 +300,7 @@ class _Reader:
         values = [each.named_children[0] if each.type == "spread_element" else each for each in values]
         chain = _chain(callee)
         receiver = callee.child_by_field_name("object") if callee.type == "member_expression" else None
+        method = _text(callee.child_by_field_name("property")) if receiver is not None else ""
         if chain[:1] == ("Promise",) and chain[-1] in _TOGETHER:
             inner = tuple(step for value in values for step in self.calls(value, awaited=True))
             yield from (Try(inner, (), (), (), self.spot(node)),) if chain[-1] == "allSettled" else inner
@@ -304,12 +308,13 @@ class _Reader:
             inner = tuple(step for value in values for step in self.calls(value, awaited=True))
             yield Floating(inner, self.spot(node), held=True)
         elif callee.type in _FUNCTIONS:
-            yield from self.function(callee).body
-        elif receiver is not None and chain[-1:] and chain[-1] in {"then", "catch", "finally"}:
-            yield from self.promised(receiver, chain[-1], values, awaited=awaited)
-        elif receiver is not None and chain[-1:] and chain[-1] in _EACH and values:
+            called = Argument((), NOTHING, NOTHING, self.function(callee))
+            yield Call(("?",), (called,), NOTHING, "", awaited, False, self.spot(node))
+        elif receiver is not None and method in {"then", "catch", "finally"}:
+            yield from self.promised(receiver, method, values, awaited=awaited)
+        elif receiver is not None and method in _EACH and values:
             yield from self.calls(receiver)
-            yield self.each(node, receiver, values[0], waits=chain[-1] != "forEach", awaited=awaited)
+            yield self.each(node, receiver, values[0], waits=method != "forEach", awaited=awaited)
         else:
             yield from self.plain_call(node, chain, values, awaited=awaited)
 
@@ -328,10 +333,13 @@ class _Reader:
         yield from steps if awaited else (Floating(steps, self.spot(receiver), held=False),)
 
     def each(self, node: Any, receiver: Any, value: Any, *, waits: bool, awaited: bool) -> Loop:
-        chain, mentions = _chain(_plain(receiver)), _mentions(receiver)
+        spread = _plain(receiver)
+        if spread.type == "array" and [each.type for each in spread.named_children] == ["spread_element"]:
+            receiver = spread.named_children[0].named_children[0]
+        chain, mentions = _chain(_over(receiver)), _mentions(receiver)
         function = _plain(value)
         if function.type not in _FUNCTIONS:
-            called = Argument(_chain(function), _mentions(function))
+            called = Argument(_chain(function), _mentions(function), NOTHING)
             return Loop((), chain, mentions, (), self.spot(node), waits, called=called)
         made = self.function(function, result_is_awaited=awaited)
         names = made.parameters[0] if made.parameters else ()
@@ -348,7 +356,8 @@ class _Reader:
             function = self.function(value) if _is_function(value) else None
             if function is None:
                 yield from self.calls(value)
-            arguments.append(Argument(_chain(_plain(value)), NOTHING if function else _mentions(value), function))
+            mentions = NOTHING if function else _mentions(value)
+            arguments.append(Argument(_chain(_plain(value)), mentions, NOTHING if function else _whole(value), function))
         strings = "\n".join(_text(each) for each in _walk(node) if each.type in {"string", "template_string"})
         named = [self.resolved(each) for each in _walk(node) if each.type == "identifier"]
         strings += "".join(f"\n{_text(each)}" for each in named if each.type in {"string", "template_string"})
@@ -386,6 +395,24 @@ class _Reader:
             return None, NOTHING
         fresh = [key for key, value in found.items() if value is not None and _FRESH.search(self.resolved(value).text)]
         return frozenset(found), frozenset(fresh)
+
+    def literal(self, node: Any) -> str | None:
+        """The text of a string, or of a constant of the module that is one."""
+        return _string(self.resolved(node)) if node is not None else None
+
+    def test(self, node: Any) -> Test | None:
+        """A comparison with a name, if a condition is one."""
+        node = _plain(node)
+        if node.type != "binary_expression":
+            return None
+        operator = _text(node.child_by_field_name("operator"))
+        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+        if self.literal(left) is not None:
+            left, right = right, left
+        name = self.literal(right)
+        if name is None or operator not in {"===", "==", "!==", "!="}:
+            return None
+        return Test(_chain(left), frozenset({name}), operator.startswith("="))
 
     def batch(self, node: Any) -> tuple[frozenset[str] | None, frozenset[str], int | None]:
         """The fields of the bodies in the argument of a `sendBatch`, those made on the spot, and how many there can be."""
@@ -487,6 +514,21 @@ def _mentions(node: Any) -> frozenset[str]:
     return frozenset(_text(each) for each in _walk(node) if each.type in _NAMES)
 
 
+def _whole(node: Any) -> frozenset[str]:
+    """The names in it of which not just a field is taken."""
+    return frozenset(
+        _text(each)
+        for each in _walk(node)
+        if each.type in _NAMES
+        and (each.parent is None or each.parent.type not in {"member_expression", "subscript_expression"})
+    )
+
+
+def _paths(node: Any) -> tuple[tuple[str, ...], ...]:
+    """The plain paths in an expression."""
+    return tuple(dict.fromkeys(chain for each in _walk(node) if (chain := _chain(each))))
+
+
 def _string(node: Any) -> str | None:
     return _text(node)[1:-1] if node is not None and node.type == "string" else None
 
@@ -516,20 +558,6 @@ def _bound_names(node: Any) -> tuple[tuple[str, ...], bool]:
         return (_text(node),), False
     kinds = {"identifier", "shorthand_property_identifier_pattern"}
     return tuple(_text(each) for each in _walk(node) if each.type in kinds), True
-
-
-def _test(node: Any) -> Test | None:
-    node = _plain(node)
-    if node.type != "binary_expression":
-        return None
-    operator = _text(node.child_by_field_name("operator"))
-    left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
-    if _string(left) is not None:
-        left, right = right, left
-    name = _string(right)
-    if name is None or operator not in {"===", "==", "!==", "!="}:
-        return None
-    return Test(_chain(left), frozenset({name}), operator.startswith("="))
 
 
 def _imported(node: Any) -> dict[str, tuple[str, str]]:

@@ -123,11 +123,11 @@ class _Reader:
                 yield Branch(((None, self.block(body)), (None, ())))
             case ast.If(test=test, body=body, orelse=orelse):
                 yield from self.calls(test)
-                yield Branch(((_test(test), self.block(body)), (None, self.block(orelse))))
+                yield Branch(((self.test(test), self.block(body)), (None, self.block(orelse))), _paths(test))
             case ast.Match(subject=subject, cases=cases):
                 yield from self.calls(subject)
                 arms = [(_case(subject, case.pattern), self.block(case.body)) for case in cases]
-                yield Branch((*arms, (None, ())))
+                yield Branch((*arms, (None, ())), _paths(subject))
             case ast.With(items=items, body=body) | ast.AsyncWith(items=items, body=body):
                 for item in items:
                     yield from self.calls(item.context_expr)
@@ -174,7 +174,7 @@ class _Reader:
                 yield from self.call(node, awaited=awaited)
             case ast.IfExp(test=test, body=body, orelse=orelse):
                 yield from self.calls(test)
-                yield Branch(((_test(test), tuple(self.calls(body))), (None, tuple(self.calls(orelse)))))
+                yield Branch(((self.test(test), tuple(self.calls(body))), (None, tuple(self.calls(orelse)))), _paths(test))
             case ast.BoolOp(values=[first, *rest]):
                 yield from self.calls(first)
                 yield Branch(((None, tuple(step for each in rest for step in self.calls(each))), (None, ())))
@@ -215,12 +215,25 @@ class _Reader:
                 yield from self.calls(value)
         for value in values:
             yield from self.calls(value)
-        arguments = tuple(Argument(_chain(value), _mentions(value)) for value in values)
+        arguments = tuple(Argument(_chain(value), _mentions(value), _whole(value)) for value in values)
         inside = [_bound(each, self.bound) if isinstance(each, ast.Name) else each for each in ast.walk(node)]
         strings = [each.value for each in inside if isinstance(each, ast.Constant) and isinstance(each.value, str)]
         text = "\n".join(strings)
+        text += "".join(f"\n{each.attr}=" for each in ast.walk(node) if isinstance(each, ast.Attribute))
         text += "".join(f"\n{keyword.arg}=" for keyword in node.keywords)
         yield Call(chain or ("?",), arguments, _mentions(node), text, awaited, any(map(_fresh, values)), self.spot(node))
+
+    def test(self, node: ast.expr) -> Test | None:
+        """A comparison with names, if a condition is one; a name may be a constant of the module."""
+        if not isinstance(node, ast.Compare) or len(node.ops) != 1:
+            return None
+        operator, other = node.ops[0], _bound(node.comparators[0], self.bound)
+        listed = other.elts if isinstance(operator, ast.In) and isinstance(other, ast.Tuple | ast.List | ast.Set) else [other]
+        values = [_bound(each, self.bound) for each in listed]
+        names = [each.value for each in values if isinstance(each, ast.Constant) and isinstance(each.value, str)]
+        if len(names) != len(values) or not isinstance(operator, ast.Eq | ast.NotEq | ast.In):
+            return None
+        return Test(_chain(node.left), frozenset(names), not isinstance(operator, ast.NotEq))
 
     def sent(self, tree: ast.Module) -> Iterator[Sent]:
         """Every `send` and `sendBatch` on something that may be a binding."""
@@ -271,25 +284,23 @@ def _mentions(node: ast.AST) -> frozenset[str]:
     return frozenset(each.id for each in ast.walk(node) if isinstance(each, ast.Name))
 
 
+def _whole(node: ast.AST) -> frozenset[str]:
+    """The names in it of which not just a field is taken."""
+    taken = {each.value for each in ast.walk(node) if isinstance(each, ast.Attribute | ast.Subscript)}
+    return frozenset(each.id for each in ast.walk(node) if isinstance(each, ast.Name) and each not in taken)
+
+
+def _paths(node: ast.AST) -> tuple[tuple[str, ...], ...]:
+    """The plain paths in an expression."""
+    return tuple(dict.fromkeys(chain for each in ast.walk(node) if (chain := _chain(each))))
+
+
 def _fresh(node: ast.AST) -> bool:
     return _FRESH.search(ast.unparse(node)) is not None
 
 
 def _catches_all(handler: ast.ExceptHandler) -> bool:
     return handler.type is None or (isinstance(handler.type, ast.Name) and handler.type.id in {"Exception", "BaseException"})
-
-
-def _test(node: ast.expr) -> Test | None:
-    match node:
-        case ast.Compare(left=left, ops=[ast.Eq() | ast.NotEq() as operator], comparators=[ast.Constant(value=str(name))]):
-            return Test(_chain(left), frozenset({name}), isinstance(operator, ast.Eq))
-        case ast.Compare(
-            left=left, ops=[ast.In()], comparators=[ast.Tuple(elts=each) | ast.List(elts=each) | ast.Set(elts=each)]
-        ):
-            names = [one.value for one in each if isinstance(one, ast.Constant) and isinstance(one.value, str)]
-            return Test(_chain(left), frozenset(names)) if len(names) == len(each) else None
-        case _:
-            return None
 
 
 def _case(subject: ast.expr, pattern: ast.pattern) -> Test | None:

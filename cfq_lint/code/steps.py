@@ -28,10 +28,14 @@ class Spot:
 
 @record
 class Argument:
-    """What a call is given: `chain` where it is a plain path such as `message.body`, `function` where one is written there."""
+    """What a call is given: `chain` where it is a plain path such as `message.body`, `function` where one is written there.
+
+    `mentions` are the names in it, `whole` those that are handed over themselves, and not just a field of theirs.
+    """
 
     chain: tuple[str, ...]
     mentions: frozenset[str]
+    whole: frozenset[str]
     function: Function | None = None
 
 
@@ -97,9 +101,10 @@ class Test:
 
 @record
 class Branch:
-    """One of the arms runs; the last is the one for everything else, perhaps empty."""
+    """One of the arms runs; the last is the one for everything else, perhaps empty. `about` are the paths in the conditions."""
 
     arms: tuple[tuple[Test | None, tuple[Step, ...]], ...]
+    about: tuple[tuple[str, ...], ...] = ()
 
 
 @record
