@@ -19,7 +19,7 @@ _INSERTS = re.compile(r"\binsert\s+into\b", re.IGNORECASE)
 _DOWNSTREAM = re.compile(r"idempotency[-_]?key|idempotencykey", re.IGNORECASE)
 _LOOKS = frozenset({"get", "has", "head", "first", "getWithMetadata"})
 _KEEPS = frozenset({"put", "set", "add"})
-_HAS_A_KEY = re.compile(r"^\w*(?:[iI]d|ID|[kK]ey)=$", re.MULTILINE)
+_HAS_A_KEY = re.compile(r"^(?!randomUUID)\w*(?:[iI]d|ID|[kK]ey)=$", re.MULTILINE)
 """A field of that name is in the call, and may be what is unique."""
 _BINDS = frozenset({"bind", "run", "execute", "first", "all", "query"})
 """Where a statement gets its values, perhaps at another line than its text."""
