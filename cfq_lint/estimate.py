@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 
 from cfq_lint import limits
-from cfq_lint.facts import FREE, PAID, DeclaredLoad
 from cfq_lint.pricing import chunks, month_usd, usd
 from cfq_lint.record import record, replace
 
@@ -19,6 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from cfq_lint.facts import DeclaredLoad
     from cfq_lint.project import Project, Subject
 
 SECONDS_A_DAY = 86_400
@@ -328,5 +328,3 @@ def _notes(subject: Subject, project: Project, as_set: Retries, dead: str | None
         yield f"nobody is known to consume {dead}: its messages are counted as deleted unread"
     if subject.consumer is None and not subject.account_consumers:
         yield "its consumer is not known; the defaults are counted"
-    if project.facts.plan not in {FREE, PAID}:
-        yield "the plan is not known (--plan): both are shown"

@@ -103,7 +103,7 @@ class Flow:
 
 @record
 class _Room:
-    """Where steps run: the module, what names stand for, which parameters are functions, and whether messages are looped over."""
+    """Where steps run: the module, what names stand for, which parameters are functions, whether messages are looped over."""
 
     module: Module
     names: dict[str, str]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 
 from cfq_lint.outputs._lines import printable
 
@@ -40,13 +41,16 @@ ul { margin: .375rem 0; padding-left: 1.25rem; } li { margin: .125rem 0; }
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
 caption { text-align: left; color: var(--soft); font-size: .875rem; padding-bottom: .375rem; }
 th, td { text-align: left; padding: .3125rem .75rem .3125rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
-tr:last-child > * { border-bottom: 0; } thead th { font-size: .8125rem; color: var(--soft); vertical-align: bottom; }
+tr:last-child > * { border-bottom: 0; } tr > :last-child { padding-right: 0; }
+thead th { font-size: .8125rem; color: var(--soft); vertical-align: bottom; }
 td.number, th.number { text-align: right; white-space: nowrap; } th[scope=row] { font-weight: 500; overflow-wrap: normal; }
 .wide th, .wide td { white-space: nowrap; } h3.title { margin: 0; }
 tr.set > * { font-weight: 700; }
 dl { display: grid; grid-template-columns: minmax(8rem, 15rem) 1fr; gap: .25rem 1rem; margin: .5rem 0; }
 dt { color: var(--soft); } dd { margin: 0; }
-@media (max-width: 34rem) { dl { grid-template-columns: 1fr; gap: 0; } dd { margin-bottom: .5rem; } }
+@media (max-width: 34rem) { th, td { padding-right: .5rem; } section, article { padding: .75rem; }
+  .verdict { padding: 0 .5rem; }
+  dl { grid-template-columns: 1fr; gap: 0; } dd { margin-bottom: .5rem; } }
 @media print { :root { --page: #fff; --card: #fff; --text: #000; --soft: #444; --line: #bbb; --good: #19703a; --bad: #b3261e;
   --open: #8f5200; --link: #000; --well: #fff; color-scheme: light; }
   section, article, .queue { break-inside: avoid-page; } .group { break-inside: auto; } .scroll { overflow: visible; } }
@@ -60,8 +64,14 @@ def escaped(text: object) -> str:
 
 
 def sentence(text: str) -> str:
-    """A text as a sentence in a page."""
-    return escaped(text[:1].upper() + text[1:]) + ("" if text.endswith(".") else ".")
+    """A text as a sentence in a page; names of settings and functions stay as they are written."""
+    begins_with_a_word = text.partition(" ")[0].rstrip(",;:").isalpha()
+    return marked(text[:1].upper() + text[1:] if begins_with_a_word else text) + ("" if text.endswith(".") else ".")
+
+
+def marked(text: str) -> str:
+    """A text with what stands in backquotes set as code."""
+    return re.sub(r"`([^`]*)`", r"<code>\1</code>", escaped(text))
 
 
 def page(title: str, lead: str, body: str, foot: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cfq_lint import __version__
 from cfq_lint.checklist.model import FAIL, MECHANISM, NOT_ASKED, OPERATION, PASS, UNKNOWN
-from cfq_lint.outputs._page import escaped, link, page, sentence
+from cfq_lint.outputs._page import escaped, link, marked, page, sentence
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def _answer(answer: Answer) -> str:
     if answer.todo:
         kind = "todo fail-todo" if answer.verdict == FAIL else "todo"
         head = "What to mend" if answer.verdict == FAIL else "How to find out"
-        todo = "".join(f"<li>{escaped(each)}</li>" for each in answer.todo)
+        todo = "".join(f"<li>{marked(each)}</li>" for each in answer.todo)
         parts.append(f'<div class="{kind}"><strong>{head}</strong><ul>{todo}</ul></div>')
     return "\n".join([*parts, "</div>"])
 

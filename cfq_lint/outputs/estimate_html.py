@@ -50,7 +50,7 @@ def _table(number: int, queue: QueueEstimate) -> str:
     for row in table(queue):
         first, *rest = (escaped(cell) for cell in row)
         cells = "".join(f'<td class="number">{cell}</td>' for cell in rest)
-        chosen = ' class="set"' if "(set)" in first else ""
+        chosen = ' class="set"' if "(now)" in first else ""
         lines.append(f'<tr{chosen}><th scope="row" class="number">{first}</th>{cells}</tr>')
     return (
         f'<div class="scroll" role="region" tabindex="0" aria-labelledby="table-{number}">\n<table class="wide">\n'

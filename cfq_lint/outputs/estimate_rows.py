@@ -82,7 +82,7 @@ def _month(queue: QueueEstimate) -> str:
     month = queue.month
     assert month is not None, "only a queue with a rate has a month"
     parts = f"{number(month.writes)} writes + {number(month.reads)} reads + {number(month.deletes)} deletes"
-    if month.dead_letter_operations:
+    if month.dead_letters >= 1:
         parts += f" + {number(month.dead_letter_operations)} for {number(month.dead_letters)} dead letters"
     return f"{number(month.messages)} messages in {DAYS_A_MONTH} days, {number(month.operations)} operations: {parts}"
 
@@ -117,7 +117,7 @@ def table(queue: QueueEstimate) -> list[tuple[str, ...]]:
 
 def _table_row(each: Retries, *, is_set: bool) -> tuple[str, ...]:
     return (
-        f"{each.max_retries}{' (set)' if is_set else ''}",
+        f"{each.max_retries}{' (now)' if is_set else ''}",
         str(each.deliveries),
         str(each.poisoned_reads),
         seconds(each.horizon_seconds).split(" (")[0] + (" !" if each.outlasts_retention else ""),
@@ -128,11 +128,11 @@ def _table_row(each: Retries, *, is_set: bool) -> tuple[str, ...]:
 
 def table_note(queue: QueueEstimate) -> str:
     """What the table's columns are, in a sentence."""
-    said = "reads: of one message that never succeeds; last after: retries x retry_delay"
+    said = "reads are of one message that never succeeds; the last delivery comes after retries x retry_delay"
     if any(each.outlasts_retention for each in queue.table):
-        said += " (! outlasts retention)"
+        said += " (! when the message has expired)"
     if queue.as_set.poisoned_operations is not None:
-        return f"{said}; a month, cost: operations of the failing share, if all of it never succeeds"
+        said += "; a month and its cost are the operations of the failing share, if all of it never succeeds"
     return said
 
 

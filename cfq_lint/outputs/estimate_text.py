@@ -55,5 +55,5 @@ def _table(queue: QueueEstimate, paint: Paint, width: int) -> list[str]:
     for number, row in enumerate(shown):
         cells = [f"{cell:>{wide}}" for cell, wide in zip(row, widths, strict=True)]
         line = _GAP + _GAP.join(cells)
-        lines.append(paint("dim", line) if not number else paint("bold", line) if "(set)" in row[0] else line)
+        lines.append(paint("dim", line) if not number else paint("bold", line) if "(now)" in row[0] else line)
     return [*lines, *(paint("dim", line) for line in wrapped(table_note(queue), width, "  "))]

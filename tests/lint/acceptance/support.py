@@ -12,8 +12,7 @@ from cfq_lint.estimate import estimate
 from cfq_lint.plan import find_settings, make_plan, read_snapshot
 from cfq_lint.project import project_of
 from cfq_lint.wrangler import Worker
-
-from ..support import FIXTURES
+from tests.lint.support import FIXTURES
 
 ACCEPTANCE = FIXTURES / "acceptance"
 

@@ -7,7 +7,8 @@ import shutil
 
 import pytest
 
-from ..support import run
+from tests.lint.support import run
+
 from .support import ACCEPTANCE, CONFIG, SOURCE, write
 
 

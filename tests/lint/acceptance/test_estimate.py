@@ -80,15 +80,15 @@ def test_the_emulator_bills_the_same(tmp_path):
     from emulator import Emulator
     from emulator.billing import operations
 
-    def broken(batch):
+    def broken(_batch):
         raise RuntimeError
 
-    for failing, handle in ((0.0, lambda batch: None), (1.0, broken)):
+    for failing, handle in ((0.0, lambda _batch: None), (1.0, broken)):
         emu = Emulator()
         for name in ("orders", "orders-dlq"):
             emu.create_queue(name)
         emu.consume("orders", handle, max_retries=3, dead_letter_queue="orders-dlq", max_batch_size=10)
-        emu.consume("orders-dlq", lambda batch: None)
+        emu.consume("orders-dlq", lambda _batch: None)
         for number in range(10):
             emu.queue("orders").send({"id": number})
         emu.run_until_idle()
@@ -133,7 +133,7 @@ def test_without_a_delay_retries_follow_at_once(tmp_path):
         ('"max_batch_size": 100, "max_batch_timeout": 0', (50, 1), 50, 50, True),
     ],
 )
-def test_concurrency_by_little_s_law(settings, load, invocations, needed, enough, tmp_path):
+def test_concurrency_by_little_s_law(settings, load, invocations, needed, enough, tmp_path):  # noqa: PLR0917 - a row each
     config = CONFIG.replace('"max_retries": 3', f'"max_retries": 3, {settings}')
     (queue,) = of(tmp_path, given=DeclaredLoad(rate_per_second=load[0], processing_seconds=load[1]), config=config).queues
     assert queue.concurrency.invocations_per_second == pytest.approx(invocations)
