@@ -1,7 +1,7 @@
-"""Settings: `[tool.cfq-lint]` in pyproject.toml, or cfq-lint.toml. The one place of the linter that loads pydantic.
+"""Settings: `[tool.cfq-lint]` in pyproject.toml, or cfq-lint.toml, checked by pydantic.
 
 The nearest file upwards from the files that are linted counts; cfq-lint.toml beats a pyproject.toml beside it. A run without
-settings does not load this module.
+settings does not load this module, nor pydantic.
 """
 
 from __future__ import annotations

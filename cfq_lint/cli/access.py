@@ -45,7 +45,7 @@ def tokens(values: dict[str, Any]) -> list[Secret]:
 def access(values: dict[str, Any], workers: tuple[Worker, ...], token: Secret | None) -> Access | None:
     """With what to ask; None where nobody named an account. Half of it is a mistake."""
     if token is None:
-        if values["account_id"] or values["base_url"] or os.environ.get(ACCOUNT):
+        if values["account_id"] is not None or values["base_url"] or os.environ.get(ACCOUNT):
             raise Usage(f"the API token is missing: set {TOKEN} (permission Queues Read), or use --facts")
         return None
     base_url = values["base_url"] or os.environ.get(_BASE_URL) or BASE_URL

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     """Hears what is being read, how much of it was, and of how much where that is known."""
 
 PER_PAGE = 100
-PAGES_MAX = 1_000
-"""Ten queues a page would need as many for the most that an account can have."""
+PAGES_MAX = 500
+"""The most that an account can have, twenty a page: the server may give fewer than it is asked for."""
 _BAD_REQUEST = 400
 
 
@@ -47,23 +47,23 @@ async def read(api: Api, names: Iterable[str], plan: str | None, told: Told) -> 
 async def _list(api: Api, told: Told) -> list[QueuePayload]:
     """All queues. What the answers say of their number is held against what they list; nothing of it is taken on trust."""
     found: dict[str, QueuePayload] = {}
-    first: list[QueuePayload] = []
+    ids: list[str] = []
     total: int | None = None
     for page in range(1, PAGES_MAX + 1):
         told("queues", len(found), total)
         answer = await _page(api, page)
         rows = read_as(list[QueuePayload], answer.result, api.host, "result")
-        before = len(found)
-        found |= {row.queue_id: row for row in rows}
-        first = first or rows
+        before, last_ids, ids = len(found), ids, [row.queue_id for row in rows]
+        found |= dict(zip(ids, rows, strict=True))
         info = answer.result_info
         total = info.total_count if info else None
         pages = info.total_pages if info else None
         if max(len(found), total or 0) > limits.QUEUES_PER_ACCOUNT:
             raise NoEnd(api.host, f"more than the {limits.QUEUES_PER_ACCOUNT:,} that an account can have")
         if total is None and pages is None:
-            # Whoever tells nothing of further pages may not know pages at all, and give the same few queues for each.
-            is_last = not rows or (page > 1 and len(rows) < PER_PAGE and rows == first)
+            # Whoever tells nothing of further pages may not know pages at all, and give all queues for each, as the official
+            # SDK has it; that a page is full to the brim and repeated is another matter.
+            is_last = ids == last_ids and len(rows) != PER_PAGE
         else:
             is_last = page >= pages if pages is not None else len(found) >= (total or 0)
         if is_last or not rows:

@@ -120,7 +120,7 @@ class Api:
                 why = os.strerror(cause.errno) if cause.errno > 0 else cause.strerror or why
             # Where a name has several addresses, each has its fault.
             cause = cause.exceptions[0] if isinstance(cause, BaseExceptionGroup) else cause.__cause__ or cause.__context__
-        why = self._said(why)
+        why = self._said(why).rstrip(".")
         if isinstance(error, httpx.ConnectError | httpx.ProxyError | UnicodeError):
             return errors.NotReached(self.host, why)
         return errors.BrokenOff(self.host, why)

@@ -30,7 +30,7 @@ from typing import ClassVar
 
 from cfq_lint import limits
 
-WAIT_SECONDS_MAX = 60
+WAIT_SECONDS_MAX = 30
 """How long an audit waits in all because the server said no; whoever runs it would rather know."""
 
 

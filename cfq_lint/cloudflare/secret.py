@@ -6,7 +6,7 @@ import json
 import re
 from base64 import b64encode, urlsafe_b64encode
 from html import escape
-from typing import Any
+from typing import Any, NoReturn
 from urllib.parse import quote
 
 from cfq_lint.cloudflare.errors import WrongAccess
@@ -58,6 +58,9 @@ class Secret:
 
     def __repr__(self) -> str:
         return SHOWN
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a secret is not written down")
 
 
 def _spellings(text: str) -> set[str]:

@@ -252,6 +252,17 @@ def test_a_heavy_library_has_one_home(library, home):
             assert room("cfq_lint", module) in home or module in home, f"{module} imports {library}"
 
 
+def test_the_account_is_asked_with_get_alone():
+    """There is one place that sends anything, and it names the method itself; nothing that could name another is called."""
+    methods, others = [], {"post", "put", "patch", "delete", "request", "send", "build_request", "options", "head"}
+    for module, _, tree in modules("cfq_lint"):
+        calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)]
+        methods += [ast.literal_eval(node.args[0]) for node in calls if node.func.attr == "stream"]
+        if module.startswith("cloudflare") or module in {"cli.access", "cli.audit"}:
+            assert not others & {node.func.attr for node in calls}, module
+    assert methods == ["GET"]
+
+
 def test_no_rule_takes_a_value_apart_itself():
     """The view answers; a rule that writes `isinstance` or asks a plain dict knows too much of the tree."""
     for module, _, tree in modules("cfq_lint"):

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from cfq_lint import lint_paths, lint_text
-from cfq_lint.cli.options import CHECK
+from cfq_lint.cli.options import AUDIT, CHECK
 from cfq_lint.outputs import FORMATS
 from cfq_lint.settings import load
 
@@ -55,8 +55,9 @@ def test_every_link_to_a_file_leads_somewhere(page):
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_every_option_that_is_shown_exists(page):
-    known = {f"--{option.name}" for option in CHECK} | {"--dry-run"}
-    for line in re.findall(r"^.*cfq-lint check.*$", page.read_text(encoding="utf-8"), re.MULTILINE):
+    tables = {"check": CHECK, "audit": AUDIT}
+    for command, line in re.findall(r"^(?=.*cfq-lint (check|audit)\b)(.*)$", page.read_text(encoding="utf-8"), re.MULTILINE):
+        known = {f"--{option.name}" for option in tables[command]} | {"--dry-run"}
         for option in re.findall(r"(?<!\w)--[a-z-]+", line):
             assert option in known, line
         for name in re.findall(r"--format (\w+)", line):
@@ -111,6 +112,9 @@ def test_the_yaml_that_is_shown_is_yaml_and_names_what_exists():
         ({"INPUT_ARGS": "--fail-on error --ignore CFQ203"}, 0),
         ({"INPUT_ARGS": "--no-such-option", "INPUT_FAIL": "false"}, 2),
         ({"INPUT_PATHS": "wrangler.jsonc; touch smuggled"}, 2),
+        ({"INPUT_COMMAND": "audit", "CLOUDFLARE_API_TOKEN": "", "CLOUDFLARE_ACCOUNT_ID": ""}, 1),
+        ({"INPUT_COMMAND": "audit", "CLOUDFLARE_API_TOKEN": "", "CLOUDFLARE_ACCOUNT_ID": "a"}, 2),
+        ({"INPUT_COMMAND": "rules; touch smuggled"}, 2),
     ],
 )
 def test_the_action_lints_and_fails_as_its_inputs_say(given, code, tmp_path):
