@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from cfq_lint.code.program import Program, load
-from cfq_lint.record import record
+from cfq_lint.record import record, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,8 +29,9 @@ class Sender:
 class Subject:
     """A queue, as one Worker of the run consumes it, or as it is only produced to.
 
-    `label` is the environment, "" at the top level. `consumer` is None where no file of the run consumes the queue; then
-    `program` is None too. `dead_letters_of` are the queues that dead-letter into it.
+    `label` is the environment, "" at the top level, and the file where several consume a queue of that name. `consumer` is None
+    where no file of the run consumes the queue; then `program` is None too. `dead_letters_of` are the queues that dead-letter
+    into it.
     """
 
     queue: str
@@ -106,6 +107,13 @@ def project_of(workers: Iterable[Worker], facts: Facts, read: Callable[[str], st
         subject(consumer.queue_name, environment.label, consumer, program) for consumer, environment, program in entries
     ]
     subjects += [subject(queue, "", None, None) for queue in senders if queue not in consumed]
+    named = [subject.described for subject in subjects]
+    subjects = [
+        replace(each, label=", ".join(filter(None, (each.label, each.consumer.document.path))))
+        if each.consumer is not None and named.count(each.described) > 1
+        else each
+        for each in subjects
+    ]
     subjects.sort(key=lambda each: each.only_dead_letters)
     return Project(
         tuple(subjects),

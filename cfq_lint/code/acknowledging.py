@@ -43,7 +43,8 @@ def handling(program: Program, queue: str, batch_size: int | None) -> Handling:
         return Handling((), (), program.problem)
     handlers = program.handlers()
     if len(handlers) != 1:
-        said = f"{program.entry} has no queue handler that can be found by reading" if not handlers else "there are several"
+        found = "several queue handlers" if handlers else "no queue handler that can be found by reading"
+        said = f"{program.entry} has {found}"
         return Handling((), (), said)
     follower = Follower(program, queue)
     try:
@@ -77,7 +78,7 @@ def _remarks_on(state: State, handler: Spot, batch_size: int | None, given_back:
     elif state.settled == ACK:
         yield from _acknowledged(state, state.settled_at or handler)
     elif ends and state.settled != RETRY:
-        yield from _left_to_the_end(state, handler, batch_size)
+        yield from _left_to_the_end(state, handler, batch_size, are_retried=bool(given_back))
 
 
 def _swallowed(state: State, failed: Spot) -> Iterable[Remark]:
@@ -112,8 +113,8 @@ def _acknowledged(state: State, at: Spot) -> Iterable[Remark]:
         yield Remark(UNSURE, at, f"ack() comes after line {state.doubt.line}, which may still be at work")
 
 
-def _left_to_the_end(state: State, handler: Spot, batch_size: int | None) -> Iterable[Remark]:
-    """What `ackAll()` or the end of the handler acknowledges."""
+def _left_to_the_end(state: State, handler: Spot, batch_size: int | None, *, are_retried: bool) -> Iterable[Remark]:
+    """What `ackAll()` or the end of the handler acknowledges; `are_retried` says that failures are given back one by one."""
     at = state.settled_at if state.settled == ACK_ALL and state.settled_at is not None else handler
     how = "ackAll()" if state.settled == ACK_ALL else "the end of the handler"
     if state.lost is not None:
@@ -131,7 +132,8 @@ def _left_to_the_end(state: State, handler: Spot, batch_size: int | None) -> Ite
         yield Remark(GOOD, at, f"{how} acknowledges after the work, and a batch is one message (max_batch_size 1)")
     elif state.before == RELATED and state.before_at is not None and state.each:
         said = f"{how} acknowledges the whole batch, not each message after its work (line {state.before_at.line})"
-        yield Remark(BAD, at, f"{said}: one failure delivers all of them again")
+        what = "a handler that does not get to its end" if are_retried else "one failure"
+        yield Remark(BAD, at, f"{said}: {what} delivers all of them again")
     elif state.before == RELATED and state.before_at is not None:
         said = f"{how} acknowledges the whole batch after work for all of it at once (line {state.before_at.line})"
         yield Remark(UNSURE, at, f"{said}: right only if that is all or nothing")

@@ -350,7 +350,7 @@ class Follower:
         if is_left_alone(call) and is_related:
             return Flow({state._replace(doubt=state.doubt or call.spot) for state in states})
         hands_over = any(room.names.get(name) in _WHOLE for argument in call.arguments for name in argument.whole)
-        hands_over = hands_over or any(self.kind(argument.chain, room) in _WHOLE for argument in call.arguments)
+        hands_over = hands_over or any(self.kind(argument.chain, room) in _SETTLING for argument in call.arguments)
         done, flow = states, Flow(set())
         if is_work(call, is_python=self.is_python):
             done = {_work(state, call.spot, is_related=is_related, each=room.in_loop) for state in states}
@@ -410,6 +410,7 @@ class Follower:
 
 _ELEMENT = "(element)"
 _WHOLE = frozenset({BATCH, MESSAGE, MESSAGES})
+_SETTLING = _WHOLE | {ACKS, RETRIES}
 _COLLECTS = frozenset({"push", "append", "add", "set", "extend", "unshift"})
 _BUILT_IN = frozenset(
     {"JSON", "Object", "Array", "String", "Number", "Math", "json", "str", "len", "list", "dict", "int", "isinstance"}

@@ -320,7 +320,7 @@ class _Reader:
 
     def promised(self, receiver: Any, how: str, values: list[Any], *, awaited: bool) -> Iterator[Step]:
         before = tuple(self.calls(receiver, awaited=True))
-        blocks = [self.function(value).body if _is_function(value) else tuple(self.calls(value)) for value in values]
+        blocks = [self.function(value).body if _is_function(value) else self.named(value) for value in values]
         blocks = [tuple(step for step in block if step != Exit(RETURN)) for block in blocks]
         first = blocks[0] if blocks else ()
         steps: tuple[Step, ...]
@@ -331,6 +331,11 @@ class _Reader:
         else:
             steps = (Try(before, None, (), first, self.spot(receiver)),)
         yield from steps if awaited else (Floating(steps, self.spot(receiver), held=False),)
+
+    def named(self, value: Any) -> tuple[Step, ...]:
+        """What a function does that is only named, as in `.then(message.ack)`."""
+        chain = _chain(_plain(value))
+        return (Call(chain, (), _mentions(value), "", True, False, self.spot(value)),) if chain else tuple(self.calls(value))
 
     def each(self, node: Any, receiver: Any, value: Any, *, waits: bool, awaited: bool) -> Loop:
         spread = _plain(receiver)

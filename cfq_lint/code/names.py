@@ -42,6 +42,9 @@ _READS = frozenset(
         *("digest", "sign", "verify", "importKey", "match", "get_with_metadata", "array_buffer"),
     }
 )
+_READS_BY_PREFIX = re.compile(
+    r"(?:get|find|load|read|fetch|parse|validate|decode|decrypt|verify|check|is|has|list|count|lookup|resolve|select|query)[A-Z_]"
+)
 _TELLS = frozenset(
     {
         *(
@@ -80,9 +83,13 @@ def writes_sql(call: Call) -> bool:
 
 def is_work(call: Call, *, is_python: bool) -> bool:
     """Whether a call may have a side effect, and is done when the next step begins."""
-    if tells_only(call) or (call.name in _READS and not writes_sql(call)):
+    if tells_only(call) or (_reads(call.name) and not writes_sql(call)):
         return False
     return call.awaited or (is_python and call.name in _SYNCHRONOUS and "env" not in call.chain)
+
+
+def _reads(name: str) -> bool:
+    return name in _READS or name in {"validate", "decode", "parseAsync"} or _READS_BY_PREFIX.match(name) is not None
 
 
 def is_left_alone(call: Call) -> bool:

@@ -54,7 +54,7 @@ def _table(number: int, queue: QueueEstimate) -> str:
         lines.append(f'<tr{chosen}><th scope="row" class="number">{first}</th>{cells}</tr>')
     return (
         f'<div class="scroll" role="region" tabindex="0" aria-labelledby="table-{number}">\n<table class="wide">\n'
-        f'<caption id="table-{number}">What another number of retries means</caption>\n'
+        f'<caption id="table-{number}">Another number of retries for {escaped(queue.queue)}</caption>\n'
         f"<thead><tr>{heads}</tr></thead>\n<tbody>\n{chr(10).join(lines)}\n</tbody>\n</table>\n</div>\n"
         f'<p class="soft">{sentence(table_note(queue))}</p>'
     )

@@ -32,6 +32,15 @@ GOOD_ONES = {
         "done.forEach((d, i) => { if (d.status === 'fulfilled') batch.messages[i].ack(); else batch.messages[i].retry(); });"
     ),
     "then() instead of await": js(LOOP.format("ctx.waitUntil(send(m.body).then(() => m.ack(), () => m.retry()));")),
+    "then() with the method's name": js(LOOP.format("await send(m.body).then(m.ack).catch(m.retry);")),
+    "an attempt at it, several times": js(
+        LOOP.format("await again(() => send(m.body)); m.ack();"),
+        around="async function again(f) { for (let i = 0; i < 3; i++) { try { return await f(); } catch (e) { if (i === 2) throw e; await sleep(9); } } }",
+    ),
+    "what is no message is given up": js(
+        LOOP.format("let job; try { job = await schema.parseAsync(m.body); } catch { m.ack(); continue; } await work(job); m.ack();")
+    ),
+    "one write for all, then one by one": js("await env.DB.batch(batch.messages.map((m) => env.DB.prepare('INSERT').bind(m.body)));" + LOOP.format("m.ack();")),
     "a function of the module": js(LOOP.format("await one(m, env);"), around=ONE),
     "a function of the module, by name": js("await Promise.all(batch.messages.map((m) => one(m, env)));", around=ONE),
     "a method": "export default class extends WorkerEntrypoint {\n async queue(batch) { for (const m of batch.messages) await this.one(m); }\n"
@@ -69,6 +78,8 @@ BAD_ONES = {
     "nothing at all": js(LOOP.format("await send(m.body);")),
     "nothing at all, together": js("const tasks = batch.messages.map(async (m) => { await work(m.body.id); }); await Promise.all(tasks);"),
     "ackAll last": js(LOOP.format("await send(m.body);") + "batch.ackAll();"),
+    "failures are retried, the rest is left to the end": js(LOOP.format("try { await send(m.body); } catch (e) { m.retry(); }")),
+    "one catch around everything": js("try {" + LOOP.format("await send(m.body); m.ack();") + "} catch (e) { console.error(e); }"),
     "one way out lacks it": js(LOOP.format("if (m.body.large) { await one(m.body); m.ack(); } else { await two(m.body); }")),
     "a swallowed failure": js(LOOP.format("try { await send(m.body); m.ack(); } catch (e) { console.error(e); }")),
     "ack although it failed": js(LOOP.format("try { await send(m.body); } catch (e) { console.error(e); } m.ack();")),
@@ -93,6 +104,8 @@ UNSURE_ONES = {
     "handed to somebody": js("await process(batch, env);"),
     "each handed to somebody": js(LOOP.format("await process(m);")),
     "each handed to somebody, who does not wait": js(LOOP.format("try { await work(m.body); m.ack(); } catch (e) { settle(m, e); }")),
+    "by what it is called": js("const handle = HANDLERS[batch.queue]; await handle(batch, env);"),
+    "handed its ack": js(LOOP.format("await process(m.body, m.ack);")),
     "within an object": js(LOOP.format("await process({ m, env });")),
     "work on both sides": js(LOOP.format("await one(m.body); m.ack(); await two(m.body);")),
     "nobody waits for the binding": js(LOOP.format("env.KV.put(m.id, m.body); m.ack();")),
