@@ -19,6 +19,19 @@ _INSERTS = re.compile(r"\binsert\s+into\b", re.IGNORECASE)
 _DOWNSTREAM = re.compile(r"idempotency[-_]?key|idempotencykey", re.IGNORECASE)
 _LOOKS = frozenset({"get", "has", "head", "first", "getWithMetadata"})
 _KEEPS = frozenset({"put", "set", "add"})
+_REFUSING_CALLS = frozenset(
+    {
+        "onConflictDoNothing",
+        "onConflictDoUpdate",
+        "onConflict",
+        "upsert",
+        "on_conflict_do_nothing",
+        "on_conflict_do_update",
+        "setnx",
+    }
+)
+_TABLE_READ = re.compile(r"\bselect\b[^;]*?\bfrom\s+[\"'`\[]?(\w+)[^;]*?\bwhere\b", re.IGNORECASE | re.DOTALL)
+_TABLE_WRITTEN = re.compile(r"\binsert\s+into\s+[\"'`\[]?(\w+)", re.IGNORECASE)
 _HAS_A_KEY = re.compile(r"^(?!randomUUID)\w*(?:[iI]d|ID|[kK]ey)=$", re.MULTILINE)
 """A field of that name is in the call, and may be what is unique."""
 _BINDS = frozenset({"bind", "run", "execute", "first", "all", "query"})
@@ -38,8 +51,9 @@ def deduplicating(seen: Iterable[Seen]) -> tuple[Remark, ...]:
                 remarks.append(Remark(BAD, call.spot, "the idempotency key is made here: each delivery gets another one"))
             elif each.is_related:
                 remarks.append(Remark(GOOD, call.spot, "an idempotency key is passed on downstream"))
-        elif _REFUSES.search(call.text) and not is_bound_late:
+        elif (_REFUSES.search(call.text) or not _REFUSING_CALLS.isdisjoint(call.chain)) and not is_bound_late:
             remarks.append(Remark(GOOD, call.spot, "the insert passes over what is there already"))
+    remarks += _kept_in_a_table(seen)
     looked = [each.call for each in calls if each.call.name in _LOOKS and each.is_related]
     for each in calls:
         before = [call for call in looked if call.chain[:-1] == each.call.chain[:-1] and len(call.chain) > 1]
@@ -54,3 +68,18 @@ def deduplicating(seen: Iterable[Seen]) -> tuple[Remark, ...]:
                 said = "a row is inserted; whether one of its columns is unique stands in the database's schema"
                 remarks.append(Remark(UNSURE, each.call.spot, said))
     return tuple(dict.fromkeys(remarks))
+
+
+def _kept_in_a_table(seen: tuple[Seen, ...]) -> list[Remark]:
+    """A table that is asked about the message first and written to afterwards."""
+    asked: dict[str, Seen] = {}
+    found = []
+    for each in seen:
+        if each.is_related:
+            asked |= {table.lower(): each for table in _TABLE_READ.findall(each.call.text)}
+            for table in _TABLE_WRITTEN.findall(each.call.text):
+                if table.lower() in asked and not each.is_fresh:
+                    line = asked[table.lower()].call.spot.line
+                    said = f"what was seen is kept in the table {table} and looked up at line {line}"
+                    found.append(Remark(GOOD, each.call.spot, said))
+    return found

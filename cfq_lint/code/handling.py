@@ -223,7 +223,7 @@ class Follower:
         """Whether a comparison of the batch's queue holds; None where it is about something else."""
         if test is None or self.kind(test.of, room) != QUEUE:
             return None
-        return (self.queue in test.names) == test.is_equal
+        return test.holds(self.queue)
 
     def loop(self, step: Loop, states: set[State], room: _Room) -> Flow:
         """A loop over messages, or over what was made of them, comes by the message once; another one once or never."""

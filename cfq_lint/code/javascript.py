@@ -28,6 +28,8 @@ from cfq_lint.code.steps import (
     Spot,
     Test,
     Try,
+    either,
+    opposite,
 )
 
 TYPE_CHECKING = False
@@ -54,6 +56,8 @@ _JOINED = re.compile(rb"\bPromise\.all(?:Settled)?\s*\(\s*(\w+)\s*\)")
 """Names of lists of promises that are waited for somewhere."""
 _EACH = frozenset({"map", "forEach", "filter", "flatMap"})
 _TOGETHER = frozenset({"all", "allSettled", "any", "race"})
+_PARTS = {"startsWith": "{}*", "endsWith": "*{}", "includes": "*{}*"}
+"""Questions about a part of a name, as patterns."""
 _NAMES = frozenset({"identifier", "shorthand_property_identifier", "this"})
 _SWITCHED = frozenset({"switch_case", "switch_default"})
 
@@ -284,7 +288,8 @@ class _Reader:
             case "binary_expression" if _text(field("operator")) in {"&&", "||", "??"}:
                 yield from self.calls(field("left"))
                 rest = tuple(self.calls(field("right"), awaited=awaited))
-                yield Branch(((None, rest), (None, ())), _paths(field("left")))
+                if rest:
+                    yield Branch(((None, rest), (None, ())), _paths(field("left")))
             case "assignment_expression":
                 yield from self.assign(field("left"), field("right"))
             case _ if node.type in _FUNCTIONS:
@@ -408,10 +413,19 @@ class _Reader:
     def test(self, node: Any) -> Test | None:
         """A comparison with a name, if a condition is one."""
         node = _plain(node)
+        field = node.child_by_field_name
+        if node.type == "unary_expression" and _text(field("operator")) == "!":
+            return opposite(self.test(field("argument")))
+        if node.type == "call_expression" and field("function").type == "member_expression":
+            values = field("arguments").named_children
+            chain, name = _chain(field("function")), self.literal(values[0]) if len(values) == 1 else None
+            pattern = _PARTS.get(chain[-1]) if chain else None
+            return Test(chain[:-1], frozenset({pattern.format(name)})) if name is not None and pattern is not None else None
         if node.type != "binary_expression":
             return None
-        operator = _text(node.child_by_field_name("operator"))
-        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+        operator, left, right = _text(field("operator")), field("left"), field("right")
+        if operator == "||":
+            return either([self.test(left), self.test(right)])
         if self.literal(left) is not None:
             left, right = right, left
         name = self.literal(right)

@@ -26,6 +26,8 @@ from cfq_lint.code.steps import (
     Spot,
     Test,
     Try,
+    either,
+    opposite,
 )
 
 TYPE_CHECKING = False
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     from cfq_lint.code.steps import Step
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_LISTS = (ast.Tuple, ast.List, ast.Set)
 _HANDLERS = ("queue", "on_queue")
 _FRESH = re.compile(r"\b(?:uuid[1-7]|token_hex|token_urlsafe|randomUUID|nanoid|ulid)\(")
 _TASKS = frozenset({"create_task", "ensure_future"})
@@ -177,7 +180,9 @@ class _Reader:
                 yield Branch(((self.test(test), tuple(self.calls(body))), (None, tuple(self.calls(orelse)))), _paths(test))
             case ast.BoolOp(values=[first, *rest]):
                 yield from self.calls(first)
-                yield Branch(((None, tuple(step for each in rest for step in self.calls(each))), (None, ())))
+                more = tuple(step for each in rest for step in self.calls(each))
+                if more:
+                    yield Branch(((None, more), (None, ())))
             case (
                 ast.ListComp(elt=made, generators=[of])
                 | ast.GeneratorExp(elt=made, generators=[of])
@@ -225,15 +230,31 @@ class _Reader:
 
     def test(self, node: ast.expr) -> Test | None:
         """A comparison with names, if a condition is one; a name may be a constant of the module."""
-        if not isinstance(node, ast.Compare) or len(node.ops) != 1:
-            return None
-        operator, other = node.ops[0], _bound(node.comparators[0], self.bound)
-        listed = other.elts if isinstance(operator, ast.In) and isinstance(other, ast.Tuple | ast.List | ast.Set) else [other]
-        values = [_bound(each, self.bound) for each in listed]
-        names = [each.value for each in values if isinstance(each, ast.Constant) and isinstance(each.value, str)]
-        if len(names) != len(values) or not isinstance(operator, ast.Eq | ast.NotEq | ast.In):
-            return None
-        return Test(_chain(node.left), frozenset(names), not isinstance(operator, ast.NotEq))
+        match node:
+            case ast.UnaryOp(op=ast.Not(), operand=operand):
+                return opposite(self.test(operand))
+            case ast.BoolOp(op=ast.Or(), values=values):
+                return either([self.test(value) for value in values])
+            case ast.Call(func=ast.Attribute(value=of, attr="startswith" | "endswith" as how), args=[given]):
+                names = self.texts(given)
+                shown = [f"{name}*" if how == "startswith" else f"*{name}" for name in names or ()]
+                return Test(_chain(of), frozenset(shown)) if names else None
+            case ast.Compare(left=left, ops=[ast.In()], comparators=[other]) if self.texts(left) and not self.texts(other):
+                return Test(_chain(other), frozenset(f"*{name}*" for name in self.texts(left) or ()))
+            case ast.Compare(left=left, ops=[ast.Eq() | ast.NotEq() | ast.In() as operator], comparators=[other]):
+                names = self.texts(other)
+                if not names or (isinstance(operator, ast.In) and not isinstance(_bound(other, self.bound), _LISTS)):
+                    return None
+                return Test(_chain(left), frozenset(names), not isinstance(operator, ast.NotEq))
+            case _:
+                return None
+
+    def texts(self, node: ast.expr) -> list[str] | None:
+        """The texts that an expression is or lists; None where it holds anything else."""
+        node = _bound(node, self.bound)
+        values = [_bound(each, self.bound) for each in node.elts] if isinstance(node, _LISTS) else [node]
+        texts = [each.value for each in values if isinstance(each, ast.Constant) and isinstance(each.value, str)]
+        return texts if len(texts) == len(values) else None
 
     def sent(self, tree: ast.Module) -> Iterator[Sent]:
         """Every `send` and `sendBatch` on something that may be a binding."""

@@ -92,11 +92,40 @@ class Loop:
 
 @record
 class Test:
-    """A comparison of the batch's queue with names: `of` is what is compared, e.g. `batch.queue`."""
+    """A comparison of the batch's queue with names: `of` is what is compared, e.g. `batch.queue`.
+
+    Of each name a `*` at the beginning or the end stands for anything: `orders*` is what begins so.
+    """
 
     of: tuple[str, ...]
     names: frozenset[str]
     is_equal: bool = True
+
+    def holds(self, queue: str) -> bool:
+        """Whether it is true of a queue's name."""
+        return any(_fits(queue, name) for name in self.names) == self.is_equal
+
+
+def _fits(queue: str, name: str) -> bool:
+    text = name.strip("*")
+    if name.startswith("*") and name.endswith("*"):
+        return text in queue
+    if name.startswith("*"):
+        return queue.endswith(text)
+    return queue.startswith(text) if name.endswith("*") else queue == name
+
+
+def either(tests: list[Test | None]) -> Test | None:
+    """One comparison for several of which one has to hold; None where that is not one of the same thing."""
+    known = [test for test in tests if test is not None]
+    if len(known) < len(tests) or len({test.of for test in known}) != 1 or not all(test.is_equal for test in known):
+        return None
+    return Test(known[0].of, frozenset(name for test in known for name in test.names))
+
+
+def opposite(test: Test | None) -> Test | None:
+    """The comparison that holds where another does not."""
+    return None if test is None else Test(test.of, test.names, not test.is_equal)
 
 
 @record

@@ -156,6 +156,10 @@ SEVERAL = {
     "a constant": "if (batch.queue === ORDERS) { GOOD return; } BAD",
     "switch": "switch (batch.queue) { case 'orders': GOOD break; case 'other': case 'third': BAD break; default: BAD }",
     "switch, first named": "switch (batch.queue) { case 'orders': case 'fourth': { GOOD return; } default: BAD }",
+    "begins so": "if (batch.queue.startsWith('ord')) { GOOD } else { BAD }",
+    "ends so": "if (!batch.queue.endsWith('ers')) { BAD } else { GOOD }",
+    "is in it": "if (batch.queue.includes('der')) { GOOD return; } BAD",
+    "one or the other": "if (batch.queue === 'orders' || batch.queue === 'more') { GOOD } else { BAD }",
     "taken out": "const { queue } = batch; if (queue == 'orders') { GOOD } else { BAD }",
     "a choice": "const name = batch.queue; name === 'orders' ? await good(batch) : await bad(batch);",
 }
@@ -174,7 +178,10 @@ def test_the_queue_s_name_chooses_the_way_in_python():
     good, bad = "await self.go(m.body); m.ack()", "m.ack(); await self.go(m.body)"
     by_match = f"match batch.queue:\n    case 'orders' | 'more':\n        for m in batch.messages: {good}\n    case _:\n        for m in batch.messages: {bad}"
     by_if = f"if batch.queue in ('orders', 'more'):\n    for m in batch.messages: {good}\nelse:\n    for m in batch.messages: {bad}"
-    for body in (by_match, by_if):
+    by_part = f"if batch.queue.startswith(('ord', 'mo')) or 'x' in batch.queue:\n    for m in batch.messages: {good}\nelse:\n    for m in batch.messages: {bad}"
+    by_name = f"if not batch.queue == MORE:\n    for m in batch.messages: {bad}\nelse:\n    for m in batch.messages: {good}"
+    assert kinds(py(by_name, around="MORE = 'more'"), queue="more") == {GOOD}
+    for body in (by_match, by_if, by_part):
         assert kinds(py(body), queue="more") == {GOOD}
         assert kinds(py(body), queue="other") == {BAD}
 

@@ -62,6 +62,12 @@ KEYS = {
     "on conflict": (js(LOOP.format("await env.DB.prepare('INSERT INTO a (id) VALUES (?) ON CONFLICT (id) DO NOTHING').bind(m.body.id).run();")), {GOOD}),
     "or ignore, elsewhere": (js("const s = env.DB.prepare(`INSERT OR IGNORE INTO a (id) VALUES (?)`);" + LOOP.format("await s.bind(m.id).run();")), {GOOD}),
     "by a constant": (js(LOOP.format("await env.DB.prepare(SQL).bind(m.id).run();"), around="const SQL = 'insert into a (id) values (?) on conflict do nothing';"), {GOOD}),
+    "by a library": (js(LOOP.format("await db.insert(orders).values({ id: m.body.id }).onConflictDoNothing();")), {GOOD}),
+    "by an upsert": (js(LOOP.format("await prisma.order.upsert({ where: { id: m.body.id } });")), {GOOD}),
+    "looked up in a table": (
+        js(LOOP.format("if (await env.DB.prepare('SELECT 1 FROM seen WHERE id = ?').bind(m.id).first()) { m.ack(); continue; } await f(m.body); await env.DB.prepare('INSERT INTO seen (id) VALUES (?)').bind(m.id).run();")),
+        {GOOD},
+    ),
     "handed on": (js(LOOP.format("await fetch(URL, { headers: { 'Idempotency-Key': m.body.id } });")), {GOOD}),
     "handed on, as a field": (js(LOOP.format("await stripe.charges.create({ amount: 1 }, { idempotencyKey: m.body.id });")), {GOOD}),
     "looked up first": (js(LOOP.format("if (await env.SEEN.get(m.id)) { m.ack(); continue; } await f(m.body); await env.SEEN.put(m.id, '1');")), {GOOD}),
