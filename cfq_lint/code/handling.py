@@ -223,6 +223,11 @@ class Follower:
         """Whether a comparison of the batch's queue holds; None where it is about something else."""
         if test is None or self.kind(test.of, room) != QUEUE:
             return None
+        for name in test.imported:
+            text = self.program.constant(room.module, name)
+            if text is None:
+                return None
+            test = replace(test, names=test.names | {text})
         return test.holds(self.queue)
 
     def loop(self, step: Loop, states: set[State], room: _Room) -> Flow:

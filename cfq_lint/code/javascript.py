@@ -107,7 +107,9 @@ class _Reader:
                 functions.setdefault(f"this.{name}", []).append(self.function(node, name))
         handlers, names = self.handlers(root)
         once = {name: found[0] for name, found in functions.items() if len(found) == 1}
-        return Module(self.path, self.text, once, imports, tuple(handlers), tuple(names), tuple(self.sent(root)))
+        return Module(
+            self.path, self.text, once, imports, tuple(handlers), tuple(names), tuple(self.sent(root)), self.constants()
+        )
 
     def handlers(self, root: Any) -> tuple[list[Function], list[str]]:
         """The queue handlers in the default export, and the names of those that it only names."""
@@ -247,7 +249,7 @@ class _Reader:
     def switch(self, node: Any) -> Branch:
         of = _chain(_plain(node.child_by_field_name("value")))
         arms: list[tuple[Test | None, tuple[Step, ...]]] = []
-        waiting: list[str | None] = []
+        waiting: list[Test | None] = []
         otherwise: tuple[Step, ...] = ()
         for case in node.child_by_field_name("body").named_children:
             if case.type not in _SWITCHED:
@@ -259,10 +261,9 @@ class _Reader:
             if case.type == "switch_default":
                 otherwise = steps
                 continue
-            waiting.append(self.literal(value))
+            waiting.append(self.compared(of, value))
             if body:
-                names = frozenset(name for name in waiting if name is not None)
-                arms.append((Test(of, names) if len(names) == len(waiting) else None, steps))
+                arms.append((either(waiting), steps))
                 waiting = []
         return Branch((*arms, (None, otherwise)), (of,))
 
@@ -428,10 +429,27 @@ class _Reader:
             return either([self.test(left), self.test(right)])
         if self.literal(left) is not None:
             left, right = right, left
-        name = self.literal(right)
-        if name is None or operator not in {"===", "==", "!==", "!="}:
+        if operator not in {"===", "==", "!==", "!="}:
             return None
-        return Test(_chain(left), frozenset({name}), operator.startswith("="))
+        compared = self.compared(_chain(left), right)
+        return compared if operator.startswith("=") else opposite(compared)
+
+    def compared(self, of: tuple[str, ...], node: Any) -> Test | None:
+        """The comparison with a text, or with a name that may be imported."""
+        name = self.literal(node)
+        if name is not None:
+            return Test(of, frozenset({name}))
+        if node is not None and node.type == "identifier" and _text(node) not in self.bound:
+            return Test(of, NOTHING, imported=frozenset({_text(node)}))
+        return None
+
+    def constants(self) -> dict[str, str]:
+        """The names that are bound once, to a text."""
+        return {
+            name: text
+            for name, values in self.bound.items()
+            if len(values) == 1 and (text := self.literal(values[0])) is not None
+        }
 
     def batch(self, node: Any) -> tuple[frozenset[str] | None, frozenset[str], int | None]:
         """The fields of the bodies in the argument of a `sendBatch`, those made on the spot, and how many there can be."""

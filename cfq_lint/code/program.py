@@ -49,6 +49,12 @@ class Program:
                 return self.modules[path], self.modules[path].functions[original]
         return None
 
+    def constant(self, module: Module, name: str) -> str | None:
+        """The text that a name means that a module imports; None where it is not certain."""
+        source, original = module.imports.get(name, ("", ""))
+        paths = candidates(module.path, source) if original else ()
+        return next((self.modules[path].constants.get(original) for path in paths if path in self.modules), None)
+
 
 def load(entry: str, read: Callable[[str], str | None]) -> Program:
     """Read a Worker's sources, from its entry on. `read` gives the text of a path, None where there is none."""

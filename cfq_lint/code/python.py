@@ -92,7 +92,7 @@ class _Reader:
             elif isinstance(each, ast.Import):
                 imports |= {alias.asname or alias.name: (alias.name, "") for alias in each.names}
         once = {name: found[0] for name, found in functions.items() if len(found) == 1}
-        return Module(self.path, self.text, once, imports, tuple(handlers), (), tuple(self.sent(tree)))
+        return Module(self.path, self.text, once, imports, tuple(handlers), (), tuple(self.sent(tree)), self.constants())
 
     def spot(self, node: ast.expr | ast.stmt) -> Spot:
         line = self.text.split("\n")[node.lineno - 1].encode("utf-8", "replace")
@@ -243,11 +243,23 @@ class _Reader:
                 return Test(_chain(other), frozenset(f"*{name}*" for name in self.texts(left) or ()))
             case ast.Compare(left=left, ops=[ast.Eq() | ast.NotEq() | ast.In() as operator], comparators=[other]):
                 names = self.texts(other)
+                if (
+                    names is None
+                    and isinstance(other, ast.Name)
+                    and other.id not in self.bound
+                    and not isinstance(operator, ast.In)
+                ):
+                    return Test(_chain(left), NOTHING, isinstance(operator, ast.Eq), frozenset({other.id}))
                 if not names or (isinstance(operator, ast.In) and not isinstance(_bound(other, self.bound), _LISTS)):
                     return None
                 return Test(_chain(left), frozenset(names), not isinstance(operator, ast.NotEq))
             case _:
                 return None
+
+    def constants(self) -> dict[str, str]:
+        """The names that are bound once, to a text."""
+        found = {name: self.texts(values[0]) for name, values in self.bound.items() if len(values) == 1}
+        return {name: texts[0] for name, texts in found.items() if texts is not None and len(texts) == 1}
 
     def texts(self, node: ast.expr) -> list[str] | None:
         """The texts that an expression is or lists; None where it holds anything else."""

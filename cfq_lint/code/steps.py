@@ -94,12 +94,14 @@ class Loop:
 class Test:
     """A comparison of the batch's queue with names: `of` is what is compared, e.g. `batch.queue`.
 
-    Of each name a `*` at the beginning or the end stands for anything: `orders*` is what begins so.
+    Of each name a `*` at the beginning or the end stands for anything: `orders*` is what begins so. `imported` are names that
+    another module binds.
     """
 
     of: tuple[str, ...]
     names: frozenset[str]
     is_equal: bool = True
+    imported: frozenset[str] = NOTHING
 
     def holds(self, queue: str) -> bool:
         """Whether it is true of a queue's name."""
@@ -120,12 +122,13 @@ def either(tests: list[Test | None]) -> Test | None:
     known = [test for test in tests if test is not None]
     if len(known) < len(tests) or len({test.of for test in known}) != 1 or not all(test.is_equal for test in known):
         return None
-    return Test(known[0].of, frozenset(name for test in known for name in test.names))
+    names = frozenset(name for test in known for name in test.names)
+    return Test(known[0].of, names, imported=frozenset(name for test in known for name in test.imported))
 
 
 def opposite(test: Test | None) -> Test | None:
     """The comparison that holds where another does not."""
-    return None if test is None else Test(test.of, test.names, not test.is_equal)
+    return None if test is None else Test(test.of, test.names, not test.is_equal, test.imported)
 
 
 @record
@@ -199,7 +202,8 @@ class Module:
     """One source.
 
     `functions` are those that are bound once, methods as `this.name`; `imports` are local names with the module and the name
-    there; `handlers` the queue handlers that stand in it, `handler_names` those that it only names. `text` is the source.
+    there; `handlers` the queue handlers that stand in it, `handler_names` those that it only names. `text` is the source, and
+    `constants` are names that it binds once, to a text.
     """
 
     path: str
@@ -209,3 +213,4 @@ class Module:
     handlers: tuple[Function, ...]
     handler_names: tuple[str, ...]
     sent: tuple[Sent, ...]
+    constants: dict[str, str]

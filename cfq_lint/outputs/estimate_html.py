@@ -23,13 +23,13 @@ def render(estimate: Estimate) -> str:
     lead += f" {link(limits.PAGE_PRICING, 'Prices')}</p>"
     if estimate.passed_over:
         lead += f'\n<p class="soft">Passed over, as not what is deployed: {escaped(", ".join(estimate.passed_over))}</p>'
-    body = "\n".join(_queue(number, each) for number, each in enumerate(estimate.queues, 1))
+    body = "\n".join(_queue(number, each, estimate.plan) for number, each in enumerate(estimate.queues, 1))
     body = body or "<p>No file names a queue, so there is nothing to estimate.</p>"
     return page("Time and money of the queues", lead, body, f"cfq-lint {escaped(__version__)}")
 
 
-def _queue(number: int, queue: QueueEstimate) -> str:
-    described = "".join(f"<dt>{escaped(name)}</dt><dd>{sentence(said)}</dd>" for name, said in rows(queue))
+def _queue(number: int, queue: QueueEstimate, plan: str | None) -> str:
+    described = "".join(f"<dt>{escaped(name)}</dt><dd>{sentence(said)}</dd>" for name, said in rows(queue, plan))
     parts = [
         f'<section aria-labelledby="queue-{number}">\n<h2 id="queue-{number}">{escaped(queue.queue)}</h2>',
         f"<dl>{described}</dl>",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cfq_lint import limits
 from cfq_lint.estimate import DAYS_A_MONTH
-from cfq_lint.facts import FREE
+from cfq_lint.facts import FREE, PAID
 from cfq_lint.quantities import dollars, number, seconds
 
 TYPE_CHECKING = False
@@ -17,8 +17,8 @@ TABLE_HEADS = ("max_retries", "deliveries", "reads", "last after", "a month", "c
 _UNITS = {"retry_delay": " s", "max_batch_timeout": " s"}
 
 
-def rows(queue: QueueEstimate) -> Iterator[tuple[str, str]]:
-    """What is said of a queue, a name and a sentence each."""
+def rows(queue: QueueEstimate, plan: str | None) -> Iterator[tuple[str, str]]:
+    """What is said of a queue, a name and a sentence each; of the plan that the account has, or of both."""
     yield "settings", ", ".join(_setting(name, setting.value, setting.source) for name, setting in queue.settings.items())
     yield "dead letters", queue.dead_letter_queue or "none: what fails all retries is deleted"
     yield "declared", _declared(queue)
@@ -26,8 +26,10 @@ def rows(queue: QueueEstimate) -> Iterator[tuple[str, str]]:
     yield "poisoned", _poisoned(queue)
     if queue.month is not None:
         yield "a month", _month(queue)
+    if queue.month is not None and plan != FREE:
         yield "cost", f"{dollars(queue.month.usd)} a month on the Paid plan, where the account's included million is used up"
-    yield "Free plan", _free(queue)
+    if plan != PAID:
+        yield "Free plan", _free(queue)
     if queue.concurrency is not None:
         yield "concurrency", _concurrency(queue)
     if queue.batches:

@@ -19,7 +19,7 @@ def render(estimate: Estimate, *, colour: bool = False, width: int = 100) -> str
     """Each queue, and the bill of them all; wrapped to `width` columns."""
     paint = Paint(colour=colour)
     width = max(width, WIDTH_MIN)
-    blocks = [_queue(queue, paint, width) for queue in estimate.queues]
+    blocks = [_queue(queue, estimate.plan, paint, width) for queue in estimate.queues]
     lines = [line for block in blocks for line in (*block, "")]
     lines += [
         line for path in estimate.passed_over for line in wrapped(f"{path} is not what is deployed", width, "passed over: ")
@@ -30,9 +30,9 @@ def render(estimate: Estimate, *, colour: bool = False, width: int = 100) -> str
     return "\n".join([*lines, paint("bold", "all queues") + head[len("all queues") :], *rest]) + "\n"
 
 
-def _queue(queue: QueueEstimate, paint: Paint, width: int) -> list[str]:
+def _queue(queue: QueueEstimate, plan: str | None, paint: Paint, width: int) -> list[str]:
     lines = [paint("bold", printable(queue.queue))]
-    for name, said in rows(queue):
+    for name, said in rows(queue, plan):
         head, *rest = wrapped(said, width, f"  {name:<{_NAME_WIDTH}}")
         lines += [f"  {paint('dim', head[2 : 2 + _NAME_WIDTH])}{head[2 + _NAME_WIDTH :]}", *rest]
     lines += ["", *_table(queue, paint, width)]

@@ -194,6 +194,18 @@ def test_modules_of_the_worker_s_own_are_followed():
     assert kinds(py("await run(batch)", around="from handlers import run"), handlers_py="async def run(batch):\n    for m in batch.messages:\n        m.ack()\n        await send(m.body)\n") == {BAD}
 
 
+def test_constants_of_other_modules_choose_the_way():
+    good, bad = LOOP.format("await send(m.body); m.ack();"), LOOP.format("m.ack(); await send(m.body);")
+    for test in ("if (batch.queue === DEAD) { BAD return; } GOOD", "switch (batch.queue) { case DEAD: BAD break; default: GOOD }", "if (batch.queue !== DEAD) { GOOD } else { BAD }"):
+        text = js(test.replace("GOOD", good).replace("BAD", bad), around="import { DEAD } from './names';")
+        names = "export const DEAD = 'orders-dlq';"
+        assert kinds(text, names_ts=names) == {GOOD}
+        assert kinds(text, names_ts=names, queue="orders-dlq") == {BAD}
+        assert kinds(text, names_ts="export const DEAD = process.env.DEAD;") == {GOOD, UNSURE}
+    body = "if batch.queue == DEAD:\n    for m in batch.messages: m.ack(); await self.go(m.body)\nelse:\n    for m in batch.messages: await self.go(m.body); m.ack()"
+    assert kinds(py(body, around="from names import DEAD"), names_py="DEAD = 'orders-dlq'") == {GOOD}
+
+
 def test_a_place_is_line_and_column_in_code_points():
     text = js("for (const m of batch.messages) { /* \N{PILE OF POO}é */ m.ack(); await send(m.body); }")
     (remark,) = handled(text).remarks
