@@ -43,7 +43,7 @@ _READS = frozenset(
     }
 )
 _READS_BY_PREFIX = re.compile(
-    r"(?:get|find|load|read|fetch|parse|validate|decode|decrypt|verify|check|is|has|list|count|lookup|resolve|select|query)[A-Z_]"
+    r"(?:get|find|load|read|fetch|parse|validate|decode|decrypt|verify|check|is|has|list|count|lookup|resolve|select)[A-Z_]"
 )
 _TELLS = frozenset(
     {
