@@ -19,10 +19,11 @@ _ENDINGS = (".py", ".js", ".mjs", ".ts", ".mts", ".tsx", ".jsx")
 
 @record
 class Sender:
-    """A producer in a file, and the source of its Worker."""
+    """A producer in a file, the source of its Worker, and the bindings of all its producers."""
 
     producer: Producer
     program: Program
+    bindings: frozenset[str]
 
 
 @record
@@ -86,9 +87,10 @@ def project_of(workers: Iterable[Worker], facts: Facts, read: Callable[[str], st
                 entries.append((consumer, environment, program))
             if consumer.dead_letter_queue is not None:
                 dead.setdefault(str(consumer.dead_letter_queue.text), []).append(consumer.queue_name)
+        bindings = frozenset(each.binding.text or "" for each in environment.producers if each.binding is not None)
         for producer in environment.producers:
             if producer.queue is not None:
-                senders.setdefault(producer.queue_name, []).append(Sender(producer, program))
+                senders.setdefault(producer.queue_name, []).append(Sender(producer, program, bindings))
 
     def subject(queue: str, label: str, consumer: Consumer | None, program: Program | None) -> Subject:
         return Subject(

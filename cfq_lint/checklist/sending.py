@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from cfq_lint import limits
 from cfq_lint.checklist.common import declare, declared, in_code
 from cfq_lint.checklist.model import CODE, FAIL, NOT_ASKED, PASS, UNKNOWN, Answer, Evidence
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from cfq_lint.project import Project, Subject
 
 _GRAPHQL = "or read max{messageSize} of queueMessageOperationsAdaptiveGroups in Cloudflare's GraphQL API"
+_LIKE_A_QUEUE = re.compile(r"queue|producer|binding|^q$", re.IGNORECASE)
 _DEAD_LETTERS = "only dead letters arrive here; they are as they were in {}"
 
 
@@ -163,6 +166,9 @@ def unread(subject: Subject) -> tuple[str, ...]:
         if program.problem:
             doubts.append(f"{program.problem}: {program.install or 'correct `main`, or answer by declaring'}")
         doubts += [f"{path} cannot be read, and {program.entry} imports it" for path in program.unread]
+        sent = [each for module in program.modules.values() for each in module.sent if each.binding not in sender.bindings]
+        loose = [each for each in sent if each.is_batch or _LIKE_A_QUEUE.search(each.binding)]
+        doubts += [f"{each.spot} sends to {each.binding!r}, which may be any queue: look there" for each in loose]
     known = {sender.producer.script for sender in subject.senders}
     elsewhere = sorted(set(subject.facts.producers or ()) - known) if subject.facts is not None else []
     if elsewhere:

@@ -387,10 +387,13 @@ class _Reader:
             values = [each for each in arguments.named_children if each.type != "comment"] if arguments is not None else []
             if len(chain) > 1 and chain[-1] in {"send", "sendBatch"} and values:
                 value = self.resolved(values[0])
+                bound = self.bound.get(chain[0], []) if len(chain) == 2 else []  # noqa: PLR2004 - x.send
+                through = _chain(bound[0]) if len(bound) == 1 else ()
+                binding = (through or chain[:-1])[-1]
                 if chain[-1] == "send":
-                    yield Sent(chain[-2], False, *self.keys(value), 1, self.spot(node))
+                    yield Sent(binding, False, *self.keys(value), 1, self.spot(node))
                 else:
-                    yield Sent(chain[-2], True, *self.batch(value), self.spot(node))
+                    yield Sent(binding, True, *self.batch(value), self.spot(node))
 
     def resolved(self, node: Any) -> Any:
         """What a name stands for that the module binds once; else the node."""

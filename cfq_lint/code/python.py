@@ -275,10 +275,12 @@ class _Reader:
             chain = _chain(node.func) if isinstance(node, ast.Call) else ()
             if isinstance(node, ast.Call) and len(chain) > 1 and chain[-1] in {"send", "sendBatch", "send_batch"} and node.args:
                 given = _bound(node.args[0], bound)
+                through = _chain(bound[chain[0]][0]) if len(chain) == 2 and len(bound.get(chain[0], ())) == 1 else ()  # noqa: PLR2004 - x.send
+                binding = (through or chain[:-1])[-1]
                 if chain[-1] == "send":
-                    yield Sent(chain[-2], False, *_keys(given, bound), 1, self.spot(node))
+                    yield Sent(binding, False, *_keys(given, bound), 1, self.spot(node))
                 else:
-                    yield Sent(chain[-2], True, *_batch(given, bound), self.spot(node))
+                    yield Sent(binding, True, *_batch(given, bound), self.spot(node))
 
 
 def _chain(node: ast.AST) -> tuple[str, ...]:

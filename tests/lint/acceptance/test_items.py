@@ -131,6 +131,13 @@ def test_3_both_sides_of_the_key(text, source, verdict, tmp_path):
     assert answer(listed, 3, "orders").verdict == verdict
 
 
+@pytest.mark.parametrize("more", ["async function put(queue, body) { await queue.send(body); }", "const put = (to) => to.sendBatch(all);"])
+def test_3_what_is_sent_elsewhere_is_a_doubt(more, tmp_path):
+    listed = declared(tmp_path, source=SOURCE + more)
+    assert answer(listed, 3, "orders").verdict == "unknown"
+    assert "which may be any queue" in " ".join(answer(listed, 3, "orders").todo)
+
+
 @pytest.mark.parametrize(
     ("text", "source", "verdict"),
     [

@@ -32,6 +32,7 @@ SENT = {
     "in parts by a constant": ("const PART = 1_00; const part = all.slice(i, i + PART); await env.Q.sendBatch(part);", [("Q", True, None, [], 100)]),
     "in parts of another length": ("await env.Q.sendBatch(all.slice(i, j + 50));", [("Q", True, None, [], None)]),
     "the first": ("await env.Q.sendBatch(all.slice(0, 500));", [("Q", True, None, [], 500)]),
+    "through a name": ("const out = env.Q; await out.send({ id: 1 });", [("Q", False, ["id"], [], 1)]),
     "not a binding": ("send({ id: 1 }); await socket.send('x');", [("socket", False, None, [], 1)]),
 }
 
@@ -44,6 +45,7 @@ def test_what_javascript_sends(body, found):
 SENT_BY_PYTHON = {
     "a literal": ('await self.env.Q.send({"id": str(uuid4()), "a": 1})', [("Q", False, ["a", "id"], ["id"], 1)]),
     "a name": ('body = {"order_id": order}\nawait self.env.Q.send(body, delaySeconds=5)', [("Q", False, ["order_id"], [], 1)]),
+    "through a name": ('out = self.env.Q\nawait out.send({"id": 1})', [("Q", False, ["id"], [], 1)]),
     "to_js": ('await env.Q.send(to_js({"id": 1}, dict_converter=Object.fromEntries))', [("Q", False, ["id"], [], 1)]),
     "something else": ("await self.env.Q.send(await request.json())", [("Q", False, None, [], 1)]),
     "a list": ('await self.env.Q.sendBatch([{"body": {"id": 1}}, {"body": {"id": 2}}])', [("Q", True, ["id"], [], 2)]),
