@@ -63,7 +63,7 @@ def dead_letters(subject: Subject, project: Project) -> Answer:
         steps += [_jurisdiction(subject, project, name), _consumed(project, name), _heard(project, name)]
     verdicts = {step.verdict for step in steps}
     verdict = FAIL if FAIL in verdicts else UNKNOWN if UNKNOWN in verdicts else PASS
-    told = [step.said for step in steps if step.verdict == verdict] if verdict != PASS else [step.said for step in steps]
+    told = [step.said for step in steps if verdict != FAIL or step.verdict == FAIL]
     return Answer(
         subject.described,
         verdict,

@@ -67,7 +67,8 @@ def read(path: str, text: str) -> Module | None:
     sitter: Any = importlib.import_module("tree_sitter")
     typescript = path.endswith(("ts", "tsx"))
     grammar: Any = importlib.import_module("tree_sitter_typescript" if typescript else "tree_sitter_javascript")
-    language = sitter.Language(grammar.language_typescript() if typescript else grammar.language())
+    kind = "language_tsx" if path.endswith("tsx") else "language_typescript" if typescript else "language"
+    language = sitter.Language(getattr(grammar, kind)())
     source = text.encode("utf-8", "replace")
     root = sitter.Parser(language).parse(source).root_node
     if root.has_error:

@@ -206,6 +206,12 @@ def test_constants_of_other_modules_choose_the_way():
     assert kinds(py(body, around="from names import DEAD"), names_py="DEAD = 'orders-dlq'") == {GOOD}
 
 
+@pytest.mark.parametrize("ending", ["js", "mjs", "jsx", "ts", "mts", "tsx"])
+def test_every_ending_is_read(ending):
+    text = js(LOOP.format("await send(m.body); m.ack();"), around="const shown = <p>hello</p>;" if ending in {"jsx", "tsx"} else "")
+    assert kinds(text, name=f"src/index.{ending}") == {GOOD}
+
+
 def test_a_place_is_line_and_column_in_code_points():
     text = js("for (const m of batch.messages) { /* \N{PILE OF POO}é */ m.ack(); await send(m.body); }")
     (remark,) = handled(text).remarks
