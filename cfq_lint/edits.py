@@ -1,10 +1,11 @@
-"""Edits that rules offer: rename a key, replace a value, remove or add a setting, each touching nothing but its own bytes.
+"""Edits that rules offer: rename a key, replace a value, remove or add a setting, each touching nothing but its own place.
 
 Comments are never removed: where one stands beside a setting that goes, the comment stays.
 """
 
 from __future__ import annotations
 
+import json
 import re
 
 from cfq_lint.document import TOML, Document
@@ -12,6 +13,9 @@ from cfq_lint.finding import Edit
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
     from cfq_lint.syntax import Member, Node
     from cfq_lint.wrangler import Field
 
@@ -97,6 +101,64 @@ def add_after(container: Node, field: Field, key: str, value: str) -> Edit:
     own_line = indent is not None and document.syntax != TOML
     separator = f",{line_end}{indent}" if own_line else ", "
     return Edit(document.place(member.node.end, member.node.end), separator + written)
+
+
+def add_last(document: Document, container: Node, key: str, value: Any, path: tuple[str, ...]) -> tuple[Edit, ...]:
+    """Add a setting as the last of an object. `value` holds plain objects, lists, strings, numbers and truths.
+
+    `path` are the keys that lead to the setting: TOML has it as tables of their own at the end of the file.
+    """
+    text = document.text
+    line_end = "\r\n" if "\r\n" in text else "\n"
+    if document.syntax == TOML and not _is_inline(document, container):
+        start = "" if text.endswith(("\n", "\r")) or not text else line_end
+        tables = line_end.join(_toml_tables(path, value))
+        return (Edit(document.place(len(text), len(text)), f"{start}{line_end}{tables}{line_end}"),)
+    if not container.value:
+        place = document.place(container.start + 1, container.start + 1)
+        return (Edit(place, f" {_written(document, key, value)} "),)
+    last = container.value[-1]
+    indent = _indent(text, last.start)
+    comma = _comma_behind(document, last.node.end, container.end)
+    end = last.node.end if comma is None else comma + 1
+    line = _end_of_line(text, end)
+    if indent is None or document.syntax == TOML or line >= container.end or "/*" in text[end:line]:
+        behind = "" if comma is None else ","
+        return (Edit(document.place(end, end), f"{'' if behind else ','} {_written(document, key, value)}{behind}"),)
+    unit = indent.removeprefix(_indent(text, container.end - 1) or "") or "  "
+    written = _written(document, key, value, unit).replace("\n", f"{line_end}{indent}")
+    if comma is not None:
+        return (Edit(document.place(line, line), f"{line_end}{indent}{written},"),)
+    if line == end:
+        return (Edit(document.place(end, end), f",{line_end}{indent}{written}"),)
+    return (Edit(document.place(end, end), ","), Edit(document.place(line, line), f"{line_end}{indent}{written}"))
+
+
+def _written(document: Document, key: str, value: Any, unit: str | None = None) -> str:
+    """A setting as JSON writes it, indented by `unit`, or on one line; in TOML as an inline table has it."""
+    if document.syntax == TOML:
+        return f"{_toml_key(key)} = {_toml_inline(value)}"
+    return f"{json.dumps(key)}: {json.dumps(value, ensure_ascii=False, indent=unit)}"
+
+
+def _toml_tables(path: tuple[str, ...], value: dict[str, Any]) -> Iterator[str]:
+    for key, listed in value.items():
+        for entry in listed:
+            yield f"[[{'.'.join(map(_toml_key, (*path, key)))}]]"
+            for name, setting in entry.items():
+                yield f"{_toml_key(name)} = {_toml_inline(setting)}"
+
+
+def _toml_key(key: str) -> str:
+    return key if re.fullmatch(r"[A-Za-z0-9_-]+", key) else json.dumps(key)
+
+
+def _toml_inline(value: Any) -> str:
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{_toml_key(key)} = {_toml_inline(each)}" for key, each in value.items()) + " }"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_toml_inline, value)) + "]"
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _is_inline(document: Document, container: Node) -> bool:

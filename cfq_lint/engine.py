@@ -130,7 +130,7 @@ def judge(document: Document, rules: Iterable[str], facts: Facts, environment: s
                 findings += rule.check(worker, facts)
             except Exception as error:  # noqa: BLE001 - whatever a rule does, the run goes on and says so
                 findings.append(_crash(rule, error, document.top))
-    links = links_of(worker) if whole else Links()
+    links = links_of(worker) if whole else Links(is_whole=False)
     ignores: tuple[Ignore, ...] = ()
     if IGNORE_MARK in document.text:
         from cfq_lint.ignores import ignores_of  # most files have none

@@ -142,6 +142,23 @@ class Facts:
         """Whether a queue certainly has a consumer in the account."""
         return bool(self.consumers(queue))
 
+    @property
+    def dead_letter_queues(self) -> frozenset[str]:
+        """The queues that are a dead-letter queue of a consumer in the account."""
+        consumers = (consumer for queue in self.queues.values() for consumer in queue.consumers or ())
+        return frozenset(consumer.dead_letter_queue for consumer in consumers if consumer.dead_letter_queue)
+
+    def attached(self, queue: str, script: str) -> ConsumerFacts | None:
+        """The consumer that a Worker has in the account on a queue; None where there is none, or the Worker has no name."""
+        if not script:
+            return None
+        return next((each for each in self.consumers(queue) or () if each.type == "worker" and each.script == script), None)
+
+    def dead_letters(self, queue: str, script: str) -> bool:
+        """Whether a Worker's consumer has a dead-letter queue in the account, which a deploy without one may keep."""
+        known = self.attached(queue, script) if self.is_account else None
+        return known is not None and known.dead_letter_queue is not None
+
     def unconsumed_dead_letter_seconds(self, queue: str) -> int:
         """How long a message lives in a dead-letter queue that nobody consumes."""
         return min(self.retention_seconds(queue)[0], limits.DEAD_LETTER_UNCONSUMED_SECONDS)

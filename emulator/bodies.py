@@ -5,13 +5,13 @@ https://developers.cloudflare.com/queues/configuration/javascript-apis/ (content
 
 from __future__ import annotations
 
-from base64 import b64encode
+from binascii import b2a_base64
 from typing import TYPE_CHECKING, Any
 
 from emulator import clone, json_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 DECODERS: dict[str, Callable[[bytes], Any]] = {
     "json": json_text.decode,
@@ -62,11 +62,11 @@ def encode(value: object, content_type: str) -> bytes:
     return clone.encode(value)
 
 
-def encode_all(values: list[Any], content_type: str) -> list[bytes]:
-    """The bytes of several values. Raises TypeError for one that the content type does not take."""
-    if content_type == "json" and UNDEFINED not in values:
+def encode_all(values: list[Any], content_types: Sequence[str]) -> list[bytes]:
+    """The bytes of several values, each with its content type. Raises TypeError for one that its content type does not take."""
+    if content_types.count("json") == len(values) and UNDEFINED not in values:
         return json_text.encode_all(values)
-    return [encode(value, content_type) for value in values]
+    return [encode(value, content_type) for value, content_type in zip(values, content_types, strict=True)]
 
 
 def decode(body: bytes, content_type: str) -> Any:
@@ -78,7 +78,9 @@ def on_the_wire(body: bytes, content_type: str) -> str:
     """What a pull consumer receives: text as it is, everything else in base64."""
     if content_type == "text":
         return body.decode()
-    return b64encode(json_text.plain(body) if content_type == "json" else body).decode()
+    if content_type == "json":
+        body = json_text.plain(body)
+    return b2a_base64(body, newline=False).decode()
 
 
 def typeof(value: object) -> str:

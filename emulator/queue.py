@@ -121,8 +121,7 @@ class Queue:
         batch_delay = None if delay_seconds is None else whole_seconds(delay_seconds)
         plain = [row["body"] for row in rows if type(row) is dict and len(row) == 1 and "body" in row]
         if len(plain) == len(rows) and plain:
-            texts = tuple(bodies.encode_all(plain, usual))
-            return self._store(texts, (usual,) * len(texts), (None,) * len(texts), batch_delay, many=True)
+            return self.send_columns(plain, (usual,) * len(plain), (None,) * len(plain), delay_seconds)
         encoded: list[bytes] = []
         kinds: list[str] = []
         delays: list[int | None] = []
@@ -141,6 +140,19 @@ class Queue:
         return self._store(tuple(encoded), tuple(kinds), tuple(delays), batch_delay, many=True)
 
     sendBatch = send_batch  # noqa: N815 - JavaScript's name
+
+    def send_columns(
+        self,
+        values: list[Any],
+        content_types: tuple[str, ...],
+        delays_seconds: tuple[int | None, ...],
+        delay_seconds: int | None = None,
+    ) -> SendReply:
+        """`send_batch` for who knows the content types to be such: each column has one entry a message."""
+        encoded = tuple(bodies.encode_all(values, content_types))
+        if delays_seconds.count(None) != len(delays_seconds):
+            delays_seconds = tuple([whole_seconds(delay) for delay in delays_seconds])
+        return self._store(encoded, content_types, delays_seconds, whole_seconds(delay_seconds), many=True)
 
     def _store(
         self,
@@ -165,6 +177,10 @@ class Queue:
         Raises Refused: 11000, 409 where delivery is paused, 10206 for a size over 100, 10207 for a timeout over 12 hours, and
         code 0 where the queue has no http_pull consumer.
         """
+        return [_leased(message, lease) for message, lease in self.lease(batch_size, visibility_timeout_ms)]
+
+    def lease(self, batch_size: int = 5, visibility_timeout_ms: int | None = None) -> list[tuple[Stored, str]]:
+        """`pull` for who needs no decoded bodies: the messages as they are stored, each with its lease id."""
         ready = len(self._state.messages)
         nonces = self._ids.take(min(batch_size, ready)) if batch_size > 0 else ()
         chosen = self._reordered(batch_size) if nonces else ()
@@ -175,7 +191,7 @@ class Queue:
         event = events[0]
         assert isinstance(event, Pulled), "a pull yields what it pulled"
         messages = self._state.messages
-        return [_leased(messages[id], lease) for id, lease in zip(event.ids, event.leases, strict=True)]
+        return [(messages[id], lease) for id, lease in zip(event.ids, event.leases, strict=True)]
 
     def _reordered(self, batch_size: int) -> tuple[str, ...]:
         """Chaos: other messages than the first."""
@@ -189,11 +205,10 @@ class Queue:
         A late acknowledgement holds; a late retry is a warning, and so is a lease whose message is gone. Raises Refused: 11000,
         10203.
         """
-        given = tuple(_lease_of(lease)[0] for lease in acks)
+        given = tuple([lease if type(lease) is str else _lease_of(lease)[0] for lease in acks])
         lost = self._lost(given) if self._dice.faults.duplicates else frozenset()
-        command = commands.Ack(
-            self.name, tuple(lease for lease in given if lease not in lost), tuple(_lease_of(lease) for lease in retries)
-        )
+        kept = tuple([lease for lease in given if lease not in lost]) if lost else given
+        command = commands.Ack(self.name, kept, tuple([_lease_of(lease) for lease in retries]))
         for event in self._broker.execute(command):
             if isinstance(event, LeasesSettled):
                 failed = len(event.retried) + len(event.dead) + len(event.dropped) + len(event.expired)

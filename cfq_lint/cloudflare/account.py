@@ -25,14 +25,18 @@ _BAD_REQUEST = 400
 
 
 async def read(api: Api, names: Iterable[str], plan: str | None, told: Told) -> Snapshot:
-    """The account; the backlog of those of its queues that have one of these names. Raises AccountError."""
+    """The account; the backlog of the queues that have these names, and of their dead-letter queues. Raises AccountError."""
     rows = {row.queue_name: row for row in await _list(api, told)}
     consumers: dict[str, list[ConsumerPayload] | None] = {}
     short = [row for row in rows.values() if _lacks(row)]
     for number, row in enumerate(short):
         told("consumers", number, len(short))
         consumers[row.queue_name] = await _consumers(api, row)
-    named = sorted(rows.keys() & set(names))
+    wanted = set(names)
+    for name in wanted & rows.keys():
+        there = consumers.get(name, rows[name].consumers) or []
+        wanted = wanted | {each.dead_letter_queue for each in there if each.dead_letter_queue}
+    named = sorted(rows.keys() & wanted)
     metrics: dict[str, MetricsPayload] = {}
     for number, name in enumerate(named):
         told("backlogs", number, len(named))

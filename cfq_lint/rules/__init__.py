@@ -98,6 +98,21 @@ MODULES: dict[str, tuple[str, ...]] = {
     "cfq803_conflicting_compatibility_flags": (signs.FLAGS,),
     "cfq804_python_workers_flag_missing": (signs.PYTHON,),
     "cfq805_wait_until_failures_ignored": (signs.FLAGS,),
+    "cfq901_queue_missing": (signs.ACCOUNT,),
+    "cfq902_consumer_differs": (signs.ACCOUNT,),
+    "cfq903_dlq_missing": (signs.ACCOUNT,),
+    "cfq904_dlq_unconsumed": (signs.ACCOUNT,),
+    "cfq905_dlq_in_another_jurisdiction": (signs.ACCOUNT,),
+    "cfq906_stale_consumer": (signs.ACCOUNT,),
+    "cfq907_queue_consumed_elsewhere": (signs.ACCOUNT,),
+    "cfq908_pull_consumer_in_the_way": (signs.ACCOUNT,),
+    "cfq909_queue_paused": (signs.ACCOUNT,),
+    "cfq910_retention_too_short": (signs.ACCOUNT,),
+    "cfq911_oldest_message_expiring": (signs.ACCOUNT,),
+    "cfq912_backlog_near_limit": (signs.ACCOUNT,),
+    "cfq913_dlq_not_empty": (signs.ACCOUNT,),
+    "cfq914_queue_unconsumed": (signs.ACCOUNT,),
+    "cfq915_queue_unused": (signs.ACCOUNT,),
 }
 """Every rule's module, in order of its code, and the signs of which a file must show one."""
 
@@ -111,7 +126,17 @@ OFF: frozenset[str] = frozenset(
 )
 """The modules of the rules that run only when they are selected."""
 
-SUPERSEDED: dict[str, str] = {}
+SUPERSEDED: dict[str, str] = {
+    "cfq304_dlq_no_consumer": "cfq904_dlq_unconsumed",
+    "cfq305_dlq_name_near_miss": "cfq903_dlq_missing",
+    "cfq306_dlq_jurisdiction_mismatch": "cfq905_dlq_in_another_jurisdiction",
+    "cfq307_retries_exceed_retention": "cfq910_retention_too_short",
+    "cfq308_delay_exceeds_retention": "cfq910_retention_too_short",
+    "cfq312_dlq_created_on_deploy": "cfq903_dlq_missing",
+    "cfq404_queue_without_consumer": "cfq914_queue_unconsumed",
+    "cfq406_queue_not_provisioned": "cfq901_queue_missing",
+    "cfq407_queue_name_near_miss": "cfq901_queue_missing",
+}
 """The modules of rules that guess what another, by the account itself, knows: the second takes the first one's place."""
 
 

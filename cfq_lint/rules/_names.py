@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
     from cfq_lint.wrangler import Entry, Field, Worker
 
+_ID = re.compile(r"[0-9a-f]{32}")
 _PLACEHOLDER = re.compile(r"<[^<>]*>|\{[^{}]*\}|^(?i:your)[-_]")
 
 
@@ -25,3 +26,8 @@ def names(worker: Worker) -> Iterator[tuple[Entry, Field]]:
 def is_placeholder(name: str) -> bool:
     """Whether a name is what a template asks its reader to replace: `<name>`, `${NAME}`, `YOUR_QUEUE`, braces."""
     return _PLACEHOLDER.search(name) is not None
+
+
+def is_id(name: str) -> bool:
+    """Whether a name looks like the id that the REST API gives a queue."""
+    return _ID.fullmatch(name) is not None

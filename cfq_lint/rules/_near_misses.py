@@ -17,9 +17,24 @@ def near(name: str, others: Iterable[str]) -> str | None:
     for other in others:
         if abs(len(other) - len(name)) > 1 or min(len(name), len(other)) < LENGTH_MIN:
             continue
-        if slips(name, other) == 1 and _digits(name) == _digits(other):
+        if _may_be_near(name, other) and slips(name, other) == 1 and _digits(name) == _digits(other):
             return other
     return None
+
+
+def _may_be_near(name: str, other: str) -> bool:
+    """Whether the names agree but for two letters in one place: a quick look, since an account may have 10,000 queues."""
+    shortest = min(len(name), len(other))
+    start = 0
+    while start < shortest and name[start] == other[start]:
+        start += 1
+    end = 0
+    while end < shortest - start and name[-1 - end] == other[-1 - end]:
+        end += 1
+    return max(len(name), len(other)) - start - end <= _SWAPPED
+
+
+_SWAPPED = 2
 
 
 def _digits(name: str) -> list[str]:

@@ -19,12 +19,10 @@ Ids are for the REST API. wrangler looks queues up by name: the deploy finds non
 
 from __future__ import annotations
 
-import re
-
 from cfq_lint import limits
 from cfq_lint.finding import Finding, Severity
 from cfq_lint.rule import Rule
-from cfq_lint.rules._names import names
+from cfq_lint.rules._names import is_id, names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,7 +35,7 @@ if TYPE_CHECKING:
 def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:
     """One finding a name, at the name."""
     for entry, field in names(worker):
-        if re.fullmatch(r"[0-9a-f]{32}", field.text or ""):
+        if is_id(field.text or ""):
             message = (
                 f"{field.shown} looks like a queue's id; a file names queues, `wrangler queues list` shows the name of this id"
             )

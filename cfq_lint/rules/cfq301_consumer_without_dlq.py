@@ -2,7 +2,7 @@
 
 ## What it does
 Reports a consumer that names no `dead_letter_queue`. It is silent for a queue that is itself the dead-letter queue of another
-consumer of the run.
+consumer, of the run or in a snapshot, and where the account's consumer has one, which `consumer-differs` says.
 
 ## Why it matters
 When the last retry has failed, the message is deleted for good. Nothing is left to look at or to send again.
@@ -42,10 +42,13 @@ if TYPE_CHECKING:
     from cfq_lint.topology import Topology
 
 
-def check_project(topology: Topology, _facts: Facts) -> Iterator[Finding]:
+def check_project(topology: Topology, facts: Facts) -> Iterator[Finding]:
     """At most one finding a consumer, at the queue's name."""
+    dead = topology.dead_letters_into.keys() | facts.dead_letter_queues
     for consumer in topology.consumers:
-        if consumer.means_dead_letters or not consumer.is_push or consumer.queue in topology.dead_letters_into:
+        if consumer.means_dead_letters or not consumer.is_push or consumer.queue in dead:
+            continue
+        if facts.dead_letters(consumer.queue, consumer.script):
             continue
         message = f"the consumer of {consumer.queue!r} has no `dead_letter_queue`; a message that fails all retries is deleted"
         yield RULE.finding(consumer.place, message, environment=consumer.environment, fix=consumer.add_dead_letter)

@@ -2,7 +2,7 @@
 
 ## What it does
 Reports a consumer with `max_retries` 0 and no `dead_letter_queue`. It is silent for a queue that is itself the dead-letter
-queue of another consumer of the run.
+queue of another consumer, of the run or in a snapshot, and where the account's consumer has one, which `consumer-differs` says.
 
 ## Why it matters
 The first exception, timeout or deploy in the wrong moment deletes the whole batch for good.
@@ -32,10 +32,13 @@ if TYPE_CHECKING:
     from cfq_lint.topology import Topology
 
 
-def check_project(topology: Topology, _facts: Facts) -> Iterator[Finding]:
+def check_project(topology: Topology, facts: Facts) -> Iterator[Finding]:
     """At most one finding a consumer, at the number of retries."""
+    dead = topology.dead_letters_into.keys() | facts.dead_letter_queues
     for consumer in topology.consumers:
-        if consumer.no_retries_place is None or consumer.means_dead_letters or consumer.queue in topology.dead_letters_into:
+        if consumer.no_retries_place is None or consumer.means_dead_letters or consumer.queue in dead:
+            continue
+        if facts.dead_letters(consumer.queue, consumer.script):
             continue
         message = (
             f"max_retries 0 without `dead_letter_queue`: the first failure deletes the messages of {consumer.queue!r} for good"

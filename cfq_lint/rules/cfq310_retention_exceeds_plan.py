@@ -38,8 +38,8 @@ def check_project(topology: Topology, facts: Facts) -> Iterator[Finding]:
     for name, queue in facts.queues.items():
         links = [*topology.consumers_of.get(name, ()), *topology.producers_of.get(name, ())]
         retention = queue.message_retention_period
-        if not links or retention is None:
-            continue
+        if not links or retention is None or (facts.is_account and name in (facts.known_queues or ())):
+            continue  # what the account has, Cloudflare has allowed
         said = f"the retention of {name!r} is {retention} s ({facts.origin})"
         if facts.plan == FREE:
             message = f"{said}, but on the Free plan it is fixed at {limits.RETENTION_SECONDS_FREE} s; remove the setting"

@@ -22,20 +22,29 @@ one warning among many.
   "env": { "staging": { "queues": { "producers": [{ "binding": "ORDERS", "queue": "orders-staging" }] } } }
 }
 ```
+
+## Fix
+Unsafe: copies the top level's producers and consumers into the environment. Every queue's name gets the environment's behind
+it, as wrangler names the environment's Worker: a literal copy would send staging's messages to production, and a queue has one
+consumer. Whether those queues exist is yours to see to.
 """
 
 from __future__ import annotations
 
 from cfq_lint import limits
-from cfq_lint.finding import Finding, Related, Severity
-from cfq_lint.rule import Rule
+from cfq_lint.edits import add_last
+from cfq_lint.finding import Finding, Fix, Related, Severity
+from cfq_lint.keys import is_queue_name
+from cfq_lint.rule import UNSAFE, Rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from cfq_lint.facts import Facts
-    from cfq_lint.wrangler import Worker
+    from cfq_lint.wrangler import Entry, Environment, Field, Worker
+
+_NAMES = ("queue", "dead_letter_queue")
 
 
 def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:
@@ -51,7 +60,46 @@ def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:
             " an empty `queues` if it needs none"
         )
         related = (Related(top.queues.key_place, "not inherited"),)
-        yield RULE.finding(environment.field.key_place, message, environment=environment.name, related=related)
+        fix = _copy(worker, environment)
+        yield RULE.finding(environment.field.key_place, message, environment=environment.name, related=related, fix=fix)
 
 
-RULE = Rule("CFQ501", "env-queues-not-inherited", Severity.WARNING, limits.PAGE_ENVIRONMENTS, limits.READ_DOSSIER, check=check)
+def _copy(worker: Worker, environment: Environment) -> Fix | None:
+    """The fix, where all values are simple, every name can take the ending, and none is consumed already."""
+    field, name = environment.field, environment.name
+    assert field is not None, "the top level inherits nothing"
+    assert name is not None, "a named environment has a name"
+    fields = [each for entry in worker.top.entries for each in entry.fields.values()]
+    names = [f"{each.text}-{name}" for each in fields if each.key in _NAMES]
+    consumed = {consumer.queue_name for each in worker.every_environment for consumer in each.consumers}
+    if not all(map(_is_simple, fields)) or not all(map(is_queue_name, names)) or not consumed.isdisjoint(names):
+        return None
+    queues = {
+        key: [_renamed(entry, name) for entry in entries]
+        for key, entries in (("producers", worker.top.producers), ("consumers", worker.top.consumers))
+        if entries
+    }
+    edits = add_last(worker.document, field.node, "queues", queues, ("env", name, "queues"))
+    return Fix(f"copy them, with '-{name}' behind the name of each queue", edits, safe=False)
+
+
+def _is_simple(field: Field) -> bool:
+    """Whether JSON and TOML write the value alike; a name has to be a text."""
+    if field.text is not None:
+        return field.text.isprintable()
+    return field.key not in _NAMES and (field.integer is not None or field.truth is not None or field.is_null)
+
+
+def _renamed(entry: Entry, environment: str) -> dict[str, object]:
+    return {key: f"{field.text}-{environment}" if key in _NAMES else field.node.plain() for key, field in entry.fields.items()}
+
+
+RULE = Rule(
+    "CFQ501",
+    "env-queues-not-inherited",
+    Severity.WARNING,
+    limits.PAGE_ENVIRONMENTS,
+    limits.READ_DOSSIER,
+    fix=UNSAFE,
+    check=check,
+)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import importlib
 import os
 import sys
@@ -19,8 +18,7 @@ from emulator.emulator import START, Emulator
 from emulator.http import logs
 from emulator.http.exclusive import Exclusive, InUse
 from emulator.http.outside import PUSH_SECONDS, Outside, PushURL, PythonHandler
-from emulator.http.server import bind, is_loopback
-from emulator.http.server import serve as run
+from emulator.http.server import bind, is_loopback, run
 from emulator.http.service import Service
 from emulator.journal import JournalError
 from emulator.journal.sqlite import SQLiteJournal
@@ -92,7 +90,7 @@ def _serve(*, host: str, port: int, db: str | None, token: list[str] | None, **g
             lock = Exclusive(path)
         service = _service(path, token or (), **given)
         address = _address(listener)
-        asyncio.run(run(service, listener, lambda: _announce(address, path, service), grace_seconds=given["grace"]))
+        run(service, listener, lambda: _announce(address, path, service), grace_seconds=given["grace"])
     finally:
         listener.close()
         if lock is not None:

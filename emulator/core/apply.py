@@ -165,7 +165,7 @@ def _settled(state: State, event: happened.Settled) -> None:
 
 def _leases_settled(state: State, event: happened.LeasesSettled) -> None:
     queue = state.queues[event.queue]
-    for id in event.acked:
+    for id in event.acked if queue.flying_count else ():
         if queue.messages[id].place == FLYING:  # a late acknowledgement of what a push consumer has in hand by now
             queue.flying_count -= 1
             queue.flying_bytes -= len(queue.messages[id].body)

@@ -193,7 +193,10 @@ def to_json(event: Event) -> list[Any]:
     """An event as plain JSON: its kind, then its fields."""
     row: list[Any] = [type(event).__name__, *event]
     if type(event) is Sent:
-        row[4] = [_body_to_json(body) for body in event.bodies]
+        try:
+            row[4] = [body.decode() for body in event.bodies]
+        except UnicodeDecodeError:
+            row[4] = [_body_to_json(body) for body in event.bodies]
     return row
 
 

@@ -19,6 +19,7 @@ from emulator.http.endpoint import Endpoint, answer
 from emulator.http.logs import RequestLog
 from emulator.http.openapi import document_operation
 from emulator.http.refusals import CrossOrigin, HeadersTooLarge, MethodNotAllowed, NoRoute
+from emulator.http.routes import Routes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -37,35 +38,68 @@ HEADER_BYTES_MAX = 32_000
 OPERATIONS: tuple[Operation, ...] = (
     *messages.OPERATIONS, *queues.OPERATIONS, *consumers.OPERATIONS, *subscriptions.OPERATIONS,
 )  # fmt: skip
-"""Cloudflare's endpoints; those of messages first, because they are asked for most and routes are tried in order."""
+"""Cloudflare's endpoints."""
 
 
-def create_app(service: Service) -> ASGIApp:
+def create_app(service: Service) -> Application:
     """The application over a service."""
-    own = [document_operation(OPERATIONS), *(control.OPERATIONS if service.control else ())]
-    routes = [*_routes(service, OPERATIONS, account=True), *_routes(service, own, account=False), *watching(service)]
-    handlers: Any = {HTTPException: _refuse}
-    app = Starlette(routes=routes, exception_handlers=handlers)
-    app.router.redirect_slashes = False
-    return RequestLog(Border(app))
+    return Application(service)
 
 
-def _routes(service: Service, operations: Iterable[Operation], *, account: bool) -> list[Route]:
-    found = []
-    for operation in operations:
-        for prefix in PREFIXES if account else ("",):
-            path = f"{prefix}/accounts/{{account_id}}{operation.path}" if account else operation.path
-            found.append(Route(path, Endpoint(service, operation), methods=[operation.method], name=operation.name))
-    return found
+class Application:
+    """ASGI: endpoints are found in a table, what people look at is Starlette's business."""
+
+    def __init__(self, service: Service) -> None:
+        self._routes = Routes()
+        for prefix in PREFIXES:
+            self._add(service, OPERATIONS, f"{prefix}/accounts/{{account_id}}")
+        self._add(service, [document_operation(OPERATIONS), *(control.OPERATIONS if service.control else ())], "")
+        handlers: Any = {HTTPException: _refuse}
+        self._pages = Starlette(routes=watching(service), exception_handlers=handlers)
+        self._pages.router.redirect_slashes = False
+        self._whole = RequestLog(Border(self._dispatch))
+
+    def _add(self, service: Service, operations: Iterable[Operation], prefix: str) -> None:
+        for operation in operations:
+            self._routes.add(operation.method, prefix + operation.path, Endpoint(service, operation))
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        await self._whole(scope, receive, send)
+
+    def prompt(self, method: str, path: str) -> bool:
+        """Whether a request is answered without waiting for anything: those about messages, once their body is there."""
+        found = self._routes.find(path)
+        endpoint = None if found is None else found.methods.get(method)
+        return endpoint is not None and endpoint.operation.data and endpoint.operation.body is not None
+
+    async def _dispatch(self, scope: Scope, receive: Receive, send: Send) -> None:
+        found = None
+        if scope["type"] == "http":
+            found = self._routes.find(scope["path"].removeprefix(scope.get("root_path", "")))
+        if found is None:
+            await self._pages(scope, receive, send)
+            return
+        endpoint = found.methods.get(scope["method"])
+        if endpoint is None:
+            await _not_allowed(found.methods)(scope, receive, send)
+            return
+        scope["path_params"] = found.params
+        await endpoint(scope, receive, send)
 
 
 async def _refuse(request: Request, error: HTTPException) -> Response:
-    refused: Refused = NoRoute()
-    headers = {}
     if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
-        refused, path = MethodNotAllowed(), request.scope["path"]
-        methods = [r.methods or () for r in request.app.routes if isinstance(r, Route) and r.path_regex.match(path)]
-        headers["allow"] = ", ".join(sorted({method for each in methods for method in each}))
+        path = request.scope["path"]
+        routes = [each for each in request.app.routes if isinstance(each, Route) and each.path_regex.match(path)]
+        return _not_allowed({method for each in routes for method in each.methods or ()})
+    refused = NoRoute()
+    return Response(answers.failure(refused), refused.status, media_type="application/json")
+
+
+def _not_allowed(methods: Iterable[str]) -> Response:
+    refused = MethodNotAllowed()
+    headers = {"allow": ", ".join(sorted(methods))}
     return Response(answers.failure(refused), refused.status, headers, "application/json")
 
 

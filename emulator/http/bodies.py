@@ -1,14 +1,16 @@
 """The bodies that the REST API takes, as pydantic models. Unknown members are ignored, as Cloudflare does.
 
+What comes a hundred at a time (messages, leases) is a typed dictionary: checked alike, in a third of the time of a model.
 A number may be written 5 or 5.0; a text, a boolean or a fraction is no whole number. Ranges are the core's business, so that
 each refusal carries the code that Cloudflare gives it.
 """
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NotRequired
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, RootModel, WithJsonSchema
+from typing_extensions import TypedDict
 
 from cfq_lint import limits
 from emulator.core.limits import QUEUE_NAME
@@ -43,10 +45,13 @@ Jurisdiction = Annotated[str, WithJsonSchema({"type": "string", "enum": list(lim
 Short = Annotated[str, Field(max_length=_LONG)]
 
 
+_CONFIG = ConfigDict(strict=True, extra="ignore")
+
+
 class Body(BaseModel):
     """A request's body."""
 
-    model_config = ConfigDict(strict=True, extra="ignore")
+    model_config = _CONFIG
 
 
 class QueueSettings(Body):
@@ -98,18 +103,24 @@ class SetConsumer(Body):
     settings: ConsumerSettings | None = None
 
 
-class Push(Body):
+class PushItem(TypedDict):
     """A message."""
 
+    __pydantic_config__ = _CONFIG  # type: ignore[misc] # pydantic reads it; it is no key
+
     body: Any
-    content_type: Content | None = None
-    delay_seconds: Delay | None = None
+    content_type: NotRequired[Content | None]
+    delay_seconds: NotRequired[Delay | None]
+
+
+class Push(RootModel[PushItem]):
+    """A message by itself."""
 
 
 class PushBatch(Body):
     """Messages, all stored or none."""
 
-    messages: list[Push] = Field(json_schema_extra={"minItems": 1, "maxItems": limits.SEND_BATCH_COUNT_MAX})
+    messages: list[PushItem] = Field(json_schema_extra={"minItems": 1, "maxItems": limits.SEND_BATCH_COUNT_MAX})
     delay_seconds: Delay | None = None
 
 
@@ -120,16 +131,21 @@ class Pull(Body):
     visibility_timeout_ms: Visibility | None = None
 
 
-class LeaseId(Body):
+class LeaseId(TypedDict):
     """A lease."""
+
+    __pydantic_config__ = _CONFIG  # type: ignore[misc] # as above
 
     lease_id: Short
 
 
-class Retry(LeaseId):
+class Retry(TypedDict):
     """A lease to give back, and how long the message shall wait."""
 
-    delay_seconds: Delay | None = None
+    __pydantic_config__ = _CONFIG  # type: ignore[misc] # as above
+
+    lease_id: Short
+    delay_seconds: NotRequired[Delay | None]
 
 
 class Ack(Body):

@@ -49,7 +49,7 @@ class TextLines(logging.Formatter):
         """One line, and below it the traceback of an error."""
         fields = " ".join(f"{name}={value}" for name, value in _fields(record).items())
         text = f"{record.getMessage()} {fields}".strip()
-        shown = "".join(each if each.isprintable() else f"\\x{ord(each):02x}" for each in text)
+        shown = text if text.isprintable() else "".join(each if each.isprintable() else f"\\x{ord(each):02x}" for each in text)
         trace = f"\n{self.formatException(record.exc_info)}" if record.exc_info else ""
         return f"{_iso(WallClock().now_us())} {record.levelname.lower():7} {shown}{trace}"
 
@@ -100,7 +100,9 @@ class RequestLog:
             fields = {"method": scope["method"], "path": scope["path"][:_TEXT_MAX], **seen}
             fields["ms"] = round((real_seconds() - start) * 1_000, 3)
             level = logging.ERROR if seen["status"] >= 500 else level  # noqa: PLR2004 - the server's own failures
-            REQUESTS.log(level, "request", extra={"cfq": fields})
+            record = logging.LogRecord(REQUESTS.name, level, __file__, 0, "request", None, None)  # nobody asks who called
+            record.cfq = fields
+            REQUESTS.handle(record)
 
 
 class EventLog:
@@ -187,4 +189,4 @@ def _fields(record: logging.LogRecord) -> dict[str, Any]:
 
 
 def _iso(at_us: int) -> str:
-    return f"{moment(at_us):%Y-%m-%dT%H:%M:%S.%f}Z"
+    return moment(at_us).isoformat(timespec="microseconds").replace("+00:00", "Z")

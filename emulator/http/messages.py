@@ -16,7 +16,7 @@ from emulator.http.operation import Call, Operation
 from emulator.http.queues import metrics_json
 
 if TYPE_CHECKING:
-    from emulator.queue import Leased, Peeked, Queue
+    from emulator.queue import Peeked, Queue
 
 CONTENT_TYPES = ("json", "text")
 GONE_TEXT = "the message is no longer in the queue"
@@ -26,20 +26,20 @@ def _metadata(queue: Queue) -> dict[str, Any]:
     return {"metrics": metrics_json(queue.metrics())}
 
 
-def _content_type(item: bodies.Push) -> str:
+def _content_type(given: str | None, body: Any) -> str:
     """The content type of a pushed message: json unless it says text. Refuses with 10203, and 10207 for a text that is none."""
-    kind = item.content_type or "json"
+    kind = given or "json"
     if kind not in CONTENT_TYPES:
         raise refusals.MessageMetadataInvalid(f"content_type {kind[:100]!r} is none of {', '.join(CONTENT_TYPES)}")
-    if kind == "text" and not isinstance(item.body, str):
-        raise refusals.JSONRequestBodyInvalid(f"content_type text needs a text, not {stored.typeof(item.body)}")
+    if kind == "text" and not isinstance(body, str):
+        raise refusals.JSONRequestBodyInvalid(f"content_type text needs a text, not {stored.typeof(body)}")
     return kind
 
 
 def push(call: Call) -> dict[str, Any]:
     """Store a message."""
-    queue, item = call.queue(), call.body
-    queue.send(item.body, _content_type(item), item.delay_seconds)
+    queue, item = call.queue(), call.body.root
+    queue.send(item["body"], _content_type(item.get("content_type"), item["body"]), item.get("delay_seconds"))
     return {"metadata": _metadata(queue)}
 
 
@@ -50,8 +50,11 @@ def push_batch(call: Call) -> dict[str, Any]:
         raise refusals.BatchCountOutOfBounds(
             f"batch message count of {len(items)} is not within 1..{limits.SEND_BATCH_COUNT_MAX}"
         )
-    rows = [{"body": i.body, "contentType": _content_type(i), "delaySeconds": i.delay_seconds} for i in items]
-    queue.send_batch(rows, call.body.delay_seconds)
+    values, kinds, delays = [item["body"] for item in items], ("json",) * len(items), (None,) * len(items)
+    if max(map(len, items)) > 1:  # one of them says more than its body
+        kinds = tuple([_content_type(item.get("content_type"), item["body"]) for item in items])
+        delays = tuple([item.get("delay_seconds") for item in items])
+    queue.send_columns(values, kinds, delays, call.body.delay_seconds)
     return {"metadata": _metadata(queue)}
 
 
@@ -61,26 +64,31 @@ def pull(call: Call) -> dict[str, Any]:
     size = limits.PULL_BATCH_SIZE_DEFAULT if body.batch_size is None else body.batch_size
     if not 0 < size <= limits.BATCH_SIZE_MAX:
         raise refusals.BatchCountOutOfBounds(f"batch_size {size} is not within 1..{limits.BATCH_SIZE_MAX}")
-    messages = [_message(m) | {"lease_id": m.lease_id} for m in queue.pull(size, body.visibility_timeout_ms)]
+    metadata = {kind: {"CF-Content-Type": kind} for kind in stored.CONTENT_TYPES}
+    messages = [
+        {"id": m.id, "body": stored.on_the_wire(m.body, m.content_type), "attempts": m.attempts,
+         "timestamp_ms": m.timestamp_us // 1_000, "metadata": metadata[m.content_type], "lease_id": lease}
+        for m, lease in queue.lease(size, body.visibility_timeout_ms)
+    ]  # fmt: skip
     return {"message_backlog_count": len(queue), "metadata": _metadata(queue), "messages": messages}
 
 
-def _message(m: Leased | Peeked) -> dict[str, Any]:
+def _message(m: Peeked) -> dict[str, Any]:
     return {"id": m.id, "body": m.body, "attempts": m.attempts, "timestamp_ms": m.timestamp_ms, "metadata": m.metadata}
 
 
 def ack(call: Call) -> dict[str, Any]:
     """Settle leases."""
     done = call.queue().ack(
-        [each.lease_id for each in call.body.acks or ()],
-        [(each.lease_id, each.delay_seconds) for each in call.body.retries or ()],
+        [each["lease_id"] for each in call.body.acks or ()],
+        [(each["lease_id"], each.get("delay_seconds")) for each in call.body.retries or ()],
     )
     return {"ackCount": done.ack_count, "retryCount": done.retry_count, "warnings": done.warnings}
 
 
 def extend(call: Call) -> dict[str, Any]:
     """Prolong leases; each gets a new id, and attempts stay."""
-    leases = [each.lease_id for each in call.body.extend]
+    leases = [each["lease_id"] for each in call.body.extend]
     new = call.queue().extend(leases, call.body.visibility_timeout_ms)
     warnings = {lease: "the lease has lapsed, or is none" for lease in leases if lease not in new}
     return {
@@ -116,7 +124,7 @@ def purge_refs(call: Call) -> dict[str, Any]:
 
 def preview_ack(call: Call) -> dict[str, Any]:
     """The older way to delete them: `acks` go; `retries` change nothing, because nothing was leased."""
-    warnings = _delete(call, [each.lease_id for each in call.body.acks or ()])
+    warnings = _delete(call, [each["lease_id"] for each in call.body.acks or ()])
     return {"warnings": warnings}
 
 

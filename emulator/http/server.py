@@ -1,7 +1,4 @@
-"""Runs the application under uvicorn: bounded requests, time that goes on between them, and an end that finishes what runs.
-
-A request's head has 10 seconds to arrive and its body 60; a head may have a megabyte before it is refused unread.
-"""
+"""Runs the application under uvicorn: bounded requests, time that goes on between them, and an end that finishes what runs."""
 
 from __future__ import annotations
 
@@ -10,94 +7,21 @@ import contextlib
 import ipaddress
 import signal
 import socket
-import sys
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import h11
 import uvicorn
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from emulator.http import answers
 from emulator.http.app import create_app
-from emulator.http.refusals import BadRequest, HeadersTooLarge, TooSlow
+from emulator.http.protocol import Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from emulator.core.refusals import Refused
     from emulator.http.service import Service
 
-HEAD_SECONDS, BODY_SECONDS = 10.0, 60.0
-HEAD_BYTES_MAX = 1_000_000
 CONNECTIONS_MAX = 2_000
 _BACKLOG = 1_024
-_IDLE, _HEAD, _BODY, _BUSY = range(4)
-
-
-class Protocol(H11Protocol):
-    """HTTP/1.1 that refuses in the API's envelope, and does not wait for ever."""
-
-    head_seconds, body_seconds = HEAD_SECONDS, BODY_SECONDS
-
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """A connection: its first request must come soon."""
-        super().connection_made(transport)
-        self._stage, self._timer = _HEAD, self.loop.call_later(self.head_seconds, self._too_slow)
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        """The connection is gone."""
-        self._timer.cancel()
-        super().connection_lost(exc)
-
-    def data_received(self, data: bytes) -> None:
-        """Something has arrived."""
-        super().data_received(data)
-        self._look()
-
-    def on_response_complete(self) -> None:
-        """An answer has left; what follows it may have arrived already."""
-        super().on_response_complete()
-        self._look()
-
-    def _look(self) -> None:
-        """Start a new time limit when a request enters another stage."""
-        cycle = self.cycle
-        if cycle is not None and not cycle.response_complete:
-            stage = _BODY if cycle.more_body else _BUSY
-        else:
-            stage = _HEAD if self.conn.trailing_data[0] else _IDLE
-        if stage != self._stage:
-            self._timer.cancel()
-            self._stage = stage
-            if stage in {_HEAD, _BODY} and not self.transport.is_closing():
-                seconds = self.head_seconds if stage == _HEAD else self.body_seconds
-                self._timer = self.loop.call_later(seconds, self._too_slow)
-
-    def _too_slow(self) -> None:
-        if not self.transport.is_closing():
-            self._refuse(TooSlow())
-
-    def send_400_response(self, msg: str) -> None:
-        """Refuse what is no HTTP, or has too large a head."""
-        del msg
-        error = sys.exception()
-        too_large = isinstance(error, h11.RemoteProtocolError) and error.error_status_hint == HeadersTooLarge.status
-        self._refuse(HeadersTooLarge() if too_large else BadRequest())
-
-    def _refuse(self, refused: Refused) -> None:
-        cycle = self.cycle
-        started = cycle is not None and not cycle.response_complete and cycle.response_started
-        if cycle is not None and not cycle.response_complete:
-            cycle.disconnected = True
-            cycle.message_event.set()
-        if not started:
-            content = answers.failure(refused)
-            head = (
-                f"HTTP/1.1 {refused.status} {refused.name}\r\ncontent-type: application/json\r\n"
-                f"content-length: {len(content)}\r\nconnection: close\r\n\r\n"
-            )
-            self.transport.write(head.encode() + content)
-        self.transport.close()
 
 
 class _Server(uvicorn.Server):
@@ -131,11 +55,30 @@ def bind(host: str, port: int) -> socket.socket:
     return listener
 
 
+def run(service: Service, listener: socket.socket, ready: Callable[[], None], *, grace_seconds: float) -> None:
+    """Serve in a loop of its own."""
+    with asyncio.Runner(loop_factory=_new_loop) as runner:
+        runner.run(serve(service, listener, ready, grace_seconds=grace_seconds))
+
+
+def _new_loop() -> asyncio.AbstractEventLoop:
+    """uvloop's, which needs half the time for each turn; asyncio's where there is none, such as on Windows."""
+    try:
+        import uvloop
+    except ImportError:
+        return asyncio.new_event_loop()
+    return uvloop.new_event_loop()
+
+
 async def serve(service: Service, listener: socket.socket, ready: Callable[[], None], *, grace_seconds: float) -> None:
     """Serve until SIGTERM or SIGINT; then let requests and batches that are out end within `grace_seconds`, and close."""
-    options: dict[str, Any] = {"ws": "none", "lifespan": "off", "log_config": None, "access_log": False, "server_header": False}
+    options: dict[str, Any] = {
+        "ws": "none", "lifespan": "off", "log_config": None, "access_log": False, "server_header": False,
+        "proxy_headers": False,
+    }  # fmt: skip
+    app = create_app(service)
     config = uvicorn.Config(
-        create_app(service), http=Protocol, h11_max_incomplete_event_size=HEAD_BYTES_MAX, limit_concurrency=CONNECTIONS_MAX,
+        app, http=partial(Protocol, prompt=app.prompt), limit_concurrency=CONNECTIONS_MAX,  # type: ignore[arg-type] # makes one
         timeout_graceful_shutdown=max(1, round(grace_seconds)), **options,
     )  # fmt: skip
     server = _Server(config)

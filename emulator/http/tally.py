@@ -7,6 +7,7 @@ bytes of metadata, are one operation for every write, read and delete; an empty 
 from __future__ import annotations
 
 from collections import Counter
+from itertools import repeat
 from typing import TYPE_CHECKING
 
 from cfq_lint.pricing import chunks
@@ -50,7 +51,8 @@ class Tally:
 
     def store(self, event: happened.Sent) -> None:
         """Messages were written."""
-        self._weigh(event.ids, event.bodies)
+        if chunks(max(map(len, event.bodies), default=0)) > 1:
+            self._weigh(event.ids, event.bodies)
         self.bill("write", event.ids)
 
     def deliver(self, event: happened.Delivered | happened.Pulled) -> None:
@@ -81,7 +83,7 @@ class Tally:
             return
         if billed:
             self.bill("delete", ids)
-        self.ended[state].update(self.attempts.pop(id, 0) for id in ids)
+        self.ended[state].update(map(self.attempts.pop, ids, repeat(0)))
         for id in ids if self.big else ():
             self.big.pop(id, None)
 

@@ -32,7 +32,7 @@ class Transport(httpx.BaseTransport, httpx.AsyncBaseTransport):
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         """Answer a request."""
         exchange = _Exchange(request, request.read())
-        _run(self._app(exchange.scope, exchange.receive, exchange.send))  # type: ignore[arg-type]
+        _run(self._app(exchange.scope, exchange.receive, exchange.send))
         return exchange.response()
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:

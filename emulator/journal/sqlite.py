@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 from zlib import crc32
 
-from emulator.core.events import KINDS, Delivered, Event, Sent, Settled, from_json, to_json
+from emulator.core.events import KINDS, Delivered, Event, LeasesSettled, Pulled, Sent, Settled, from_json, to_json
 from emulator.journal import JournalCorrupt, JournalNewer, StaleWriter
 from emulator.journal.snapshot import dump, load
 
@@ -39,8 +39,10 @@ _READ_ROWS = 1_000
 _CHECKPOINT_PAGES = 16_000
 """The log is copied into the file when it has 64 MB: seldom enough to cost a run nothing."""
 
-_IDS_AT: dict[type, int] = {Sent: 3, Delivered: 4, Settled: 6}
-"""Where the ids stand in the JSON of events that come in threes: sent, delivered, acknowledged."""
+_IDS_AT: dict[type, int] = {Sent: 3, Delivered: 4, Settled: 6, Pulled: 3, LeasesSettled: 3}
+"""Where the ids stand in the JSON of events that come in threes: sent, delivered or leased, acknowledged."""
+_ORIGINS = (Sent, Delivered, Pulled)
+"""The events whose ids another may name."""
 _IDS_MIN = 4
 _ORIGINS_MAX = 4_000
 
@@ -126,9 +128,9 @@ class SQLiteJournal:
             return row
         ids: tuple[str, ...] = event[place - 1]  # type: ignore[assignment] # the table says which field has them
         origin = self._origins.get(ids)
-        if origin is not None and place != _IDS_AT[Sent]:
+        if origin is not None and type(event) is not Sent:
             row[place] = origin
-        elif type(event) is not Settled:
+        elif isinstance(event, _ORIGINS):
             if len(self._origins) >= _ORIGINS_MAX:
                 self._origins.clear()
             self._origins[ids] = seq
@@ -143,7 +145,7 @@ class SQLiteJournal:
             ).fetchall()
             for seq, data, checksum in rows:
                 event = self._event(seq, data, checksum, ids)
-                if type(event) is Sent or type(event) is Delivered:
+                if isinstance(event, _ORIGINS):
                     if len(ids) >= _ORIGINS_MAX:
                         ids.clear()
                     ids[seq] = event.ids

@@ -11,9 +11,10 @@ from pathlib import Path
 
 from cfq_lint import lint_paths
 from cfq_lint.document import Document
-from cfq_lint.engine import choose, conclude, judge
+from cfq_lint.engine import able, choose, conclude, judge
 from cfq_lint.facts import Facts, QueueFacts
 from cfq_lint.fixer import ROUNDS_MAX, apply, is_applicable
+from cfq_lint.snapshot import Snapshot, facts_of
 from cfq_lint.syntax.node import ARRAY, OBJECT
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -111,10 +112,11 @@ class Example:
     """A fenced example of a rule's page.
 
     What stands behind the language says how it is run: `plan=free`, `env=staging`, `known-queues=a,b`, `facts={…}`, or the
-    path of a file, and then all files of that section are one project.
+    path of a file, and then all files of that section are one project. `account` is the snapshot that stands above it in a
+    block marked `json account`, and holds for all examples up to the next.
     """
 
-    def __init__(self, syntax, info, text):
+    def __init__(self, syntax, info, text, account=None):
         self.text = text
         self.name = f"wrangler.{syntax}"
         self.is_named = bool(info) and "=" not in info
@@ -126,6 +128,8 @@ class Example:
         queues = {name: QueueFacts(**facts) for name, facts in given.get("queues", {}).items()}
         self.facts = Facts(value if key == "plan" else given.get("plan"), queues, known)
         self.environment = value if key == "env" else None
+        if account is not None:
+            self.facts = account_of(account)
         assert self.is_named or key in {"", "plan", "env", "known-queues", "facts"}, info
 
     def __repr__(self):
@@ -135,8 +139,21 @@ class Example:
 def examples(rule, heading):
     """The fenced examples below a heading of a rule's page."""
     body = dict(sections(rule.page)).get(heading, "")
-    blocks = re.findall(r"^```(jsonc|toml) ?(.*)\n((?s:.*?))^```$", body, flags=re.MULTILINE)
-    return [Example(*block) for block in blocks]
+    blocks = re.findall(r"^```(jsonc|toml|json) ?(.*)\n((?s:.*?))^```$", body, flags=re.MULTILINE)
+    account, found = None, []
+    for syntax, info, text in blocks:
+        if syntax == "json":
+            assert info == "account", info
+            account = text
+        else:
+            found.append(Example(syntax, info, text, account))
+    return found
+
+
+def account_of(snapshot):
+    """The facts of a snapshot, text or plain value, that stands for the account."""
+    whole = json.loads(snapshot) if isinstance(snapshot, str) else snapshot
+    return facts_of(Snapshot.model_validate(whole), origin="in the account", is_account=True)
 
 
 def projects(rule, heading):
@@ -148,8 +165,8 @@ def projects(rule, heading):
 
 def report_on(project, modules=None):
     """The report on examples that are linted together, with the facts that they declare."""
-    modules = choose() if modules is None else modules
     facts, environment = project[0].facts, project[0].environment
+    modules = able(choose(), facts)[0] if modules is None else modules
     results = [judge(document_of(each.text, each.name), modules, facts, environment) for each in project]
     return conclude(results, modules, facts, environment=environment)
 

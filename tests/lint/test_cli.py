@@ -71,7 +71,7 @@ def test_the_exit_code_tells_findings_at_or_above_fail_on(text, fail_on, code, r
     [
         (["check", "gone.toml"], ["gone.toml", "no such file"]),
         (["check", "--select", "max-retrys-range"], ["max-retrys-range", "did you mean 'max-retries-range'?"]),
-        (["check", "--ignore", "CFQ9"], ["CFQ9"]),
+        (["check", "--ignore", "CFQ99"], ["CFQ99"]),
         (["check", "--format", "html"], ["html"]),
         (["check", "--fail-on", "fatal"], ["fatal"]),
         (["check", "--plan", "gold"], ["gold"]),

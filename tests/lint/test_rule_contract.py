@@ -14,13 +14,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cfq_lint.engine import CRASH_CODE, choose, conclude, judge
-from cfq_lint.facts import Facts, QueueFacts
+from cfq_lint.facts import ConsumerFacts, Facts, QueueFacts
 from cfq_lint.finding import Severity
 from cfq_lint.limits import LIMITS
-from cfq_lint.rule import CODE, DIFF, FACTS, FAMILIES, FILE, PROJECT, SAFE, UNSAFE
+from cfq_lint.rule import CODE, DIFF, FACTS, FAMILIES, FILE, LIVE, PROJECT, SAFE, UNSAFE
 from cfq_lint.rules import BY_KEY, MODULES, OFF, code_of, every_rule, load, name_of
 from cfq_lint.signs import signs_of
-from cfq_lint.topology import Topology, links_of
+from cfq_lint.topology import Links, Topology, links_of
 from cfq_lint.wrangler import Worker
 
 from .strategies import files
@@ -88,7 +88,7 @@ def test_code_name_and_file_agree(rule):
 def test_metadata_are_whole(rule):
     assert isinstance(rule.severity, Severity)
     assert rule.fix in {None, SAFE, UNSAFE}
-    assert rule.needs in {FILE, PROJECT, FACTS, CODE, DIFF}
+    assert rule.needs in {FILE, PROJECT, FACTS, CODE, DIFF, LIVE}
     assert (rule.check is None) != (rule.check_project is None)
     assert rule.default is (BY_KEY[rule.code] not in OFF)
     assert set(rule.limits) <= {limit.id for limit in LIMITS}
@@ -210,7 +210,7 @@ TOGETHER = {
 @shown_rules
 def test_a_message_is_one_short_line_about_a_place(rule):
     for project in projects(rule, "Bad"):
-        texts = {example.name: example.text.removeprefix("\ufeff") for example in project}
+        texts = {example.name: example.text.removeprefix("\ufeff") for example in project} | {"account": "\n"}
         for finding in found_by(rule, project):
             assert not finding.message.endswith((".", "!")), finding.message
             assert "\n" not in finding.message
@@ -352,6 +352,36 @@ FACT_SETS = (
     Facts(),
     Facts("free", {"orders": QueueFacts("eu", 60, 0), "orders-dlq": QueueFacts("us", 1_209_600, 5)}, frozenset({"orders", "jobs"})),
     Facts("paid", {"jobs": QueueFacts(None, 10, 86_400)}, frozenset()),
+    Facts(None, {}, frozenset(), "in the account", is_account=True),
+    Facts(
+        None,
+        {
+            "orders": QueueFacts(),
+            "orders-dlq": QueueFacts("global", 0, 0, False, (ConsumerFacts("strange"), ConsumerFacts("worker")), (), 0, 0, 0),
+            "jobs": QueueFacts("eu", None, None, None, (ConsumerFacts("worker", "", None, {"max_retries": None}),), None, None, None, 5),
+            "declared": QueueFacts("us", 60),
+        },
+        frozenset({"orders", "orders-dlq", "jobs"}),
+        "in the account",
+        is_account=True,
+    ),
+    Facts(
+        "paid",
+        {
+            "orders": QueueFacts(
+                "eu", 60, 60, True, (ConsumerFacts("worker", "shop", "nowhere", {"max_retries": 7, "retry_delay": 60}),), ("shop",),
+                1, 10**12, 10**6,
+            ),
+            "orders-dlq": QueueFacts("us", 1_209_600, 5, True, (), (), 3, 5, 1_100_000),
+            "order-dlq": QueueFacts("eu", 3_600, 5, False, (ConsumerFacts("http_pull", None, "order-dlq", {"retry_delay": 50, "max_retries": 90}),), ()),
+            "q": QueueFacts("eu", 3_600, 0, False, (ConsumerFacts("worker", "shop-staging", "q", {"batch_size": 1}), ConsumerFacts("http_pull"))),
+            "jobs": QueueFacts("eu", 3_600, 0, False, (), ()),
+            "job": QueueFacts("eu", 3_600, 0, False, (), ("shop",), 1),
+        },
+        frozenset({"orders", "orders-dlq", "order-dlq", "q", "jobs", "job"}),
+        "in the account",
+        is_account=True,
+    ),
 )
 
 
@@ -362,9 +392,9 @@ def judged_without_signs(document, facts, environment=None):
     for rule in RULES:
         if rule.check is not None and (document.whole or rule.code.startswith("CFQ0")):
             found += rule.check(worker, facts)
-    topology = Topology([links_of(worker)] if document.whole else [])
+    topology = Topology([links_of(worker) if document.whole else Links(is_whole=False)])
     for rule in RULES:
-        if rule.check_project is not None and document.whole:
+        if rule.check_project is not None:
             found += rule.check_project(topology, facts)
     return sorted((f.code, f.place.line, f.place.column, f.message) for f in found)
 

@@ -168,8 +168,8 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "late-acks-are-refused", PULL,
-        "        if message is None or message.id in done:\n            warnings.append((lease, GONE_TEXT))\n        else:\n            done.add(message.id)\n            acked",
-        "        if message is None or message.id in done or message.lease != lease:\n            warnings.append((lease, GONE_TEXT))\n        else:\n            done.add(message.id)\n            acked",
+        "if id in living and id not in done:",
+        "if id in living and id not in done and living[id].lease == lease:",
         "an ack that comes after the lease has lapsed would be lost",
     ),
     Mutant(

@@ -57,15 +57,16 @@ def ack(state: State, now_us: int, command: commands.Ack, limits: Limits) -> tup
         if delay is not None:
             check_delay(delay, limits)
     consumer = queue.consumer or DEFAULT_CONSUMER
-    judged, acked, done = Verdicts(queue, consumer, now_us), [], set()
+    judged, living, done = Verdicts(queue, consumer, now_us), queue.messages, set[str]()
+    acked: list[str] = []
     warnings: list[tuple[str, str]] = []
     for lease in command.acks:
-        message = holder(queue, lease)
-        if message is None or message.id in done:
-            warnings.append((lease, GONE_TEXT))
+        id = lease.partition(".")[0]
+        if id in living and id not in done:
+            done.add(id)
+            acked.append(id)
         else:
-            done.add(message.id)
-            acked.append(message.id)
+            warnings.append((lease, GONE_TEXT))
     for lease, delay in command.retries:
         message = holder(queue, lease)
         if message is None or message.id in done:

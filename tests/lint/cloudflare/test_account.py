@@ -57,7 +57,8 @@ def recorded(name, **others):
 def test_a_body_of_2026_is_understood():
     metrics = envelope({"backlog_count": 7, "backlog_bytes": 700, "oldest_message_timestamp_ms": 1_767_139_200_000})
     snapshot, asked = read(recorded("queues-2026.json", metrics=metrics), "orders", "not-there", plan="paid")
-    assert asked == ["?page=1", "/023e105f4ecef8ad9ca31a8372d0c353/metrics"]
+    # The dead-letter queue is named by no file, and what failed waits there.
+    assert asked == ["?page=1", "/023e105f4ecef8ad9ca31a8372d0c353/metrics", "/7f5e105f4ecef8ad9ca31a8372d0c353/metrics"]
     assert json.loads(as_text(snapshot)) == {
         "version": 1,
         "taken_at": "2026-01-01T00:00:00Z",
@@ -78,6 +79,7 @@ def test_a_body_of_2026_is_understood():
                     "type": "http_pull", "settings": {"batch_size": 10, "max_retries": 5, "retry_delay": 0, "visibility_timeout_ms": 30_000},
                 }],
                 "producers": [],
+                "backlog_count": 7, "backlog_bytes": 700, "oldest_message_timestamp_ms": 1_767_139_200_000,
             },
         },
     }  # fmt: skip
