@@ -76,7 +76,7 @@ def dead_letters(subject: Subject, project: Project) -> Answer:
 def _configured(subject: Subject, project: Project) -> tuple[_Step, str]:
     consumer = subject.consumer
     if consumer is not None:
-        return _configured_in(consumer, subject.queue)
+        return _configured_in(consumer, subject.queue, project)
     names = [each.dead_letter_queue for each in subject.account_consumers or ()]
     if not names:
         todo = (f"name the file of {subject.queue}'s consumer beside {whose(subject)}",)
@@ -87,12 +87,18 @@ def _configured(subject: Subject, project: Project) -> tuple[_Step, str]:
     return _Step(PASS, f"{names[0]!r} is configured", (known(project.facts, f"dead_letter_queue is {names[0]!r}"),)), names[0]
 
 
-def _configured_in(consumer: Consumer, queue: str) -> tuple[_Step, str]:
+def _configured_in(consumer: Consumer, queue: str, project: Project) -> tuple[_Step, str]:
     dead = consumer.dead_letter_queue
     if dead is None:
         said = "no dead-letter queue: what fails all retries is deleted for good"
         where = consumer.queue.place if consumer.queue is not None else consumer.place
         todo = "set dead_letter_queue, and give that queue a consumer"
+        attached = project.facts.attached(queue, consumer.script)
+        if attached is not None and attached.dead_letter_queue is not None:
+            name = attached.dead_letter_queue
+            evidence = (at(where, "the consumer has no dead_letter_queue"), known(project.facts, f"the consumer's is {name!r}"))
+            doubt = f"{name!r} is configured in the account, and nothing in the file: whether a deploy keeps it is not known"
+            return _Step(UNKNOWN, doubt, evidence, (f"write dead_letter_queue {name!r} into the file",)), name
         return _Step(FAIL, said, (at(where, "the consumer has no dead_letter_queue"),), (todo,)), ""
     name = str(dead.text)
     if name == queue:

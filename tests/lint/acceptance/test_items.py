@@ -220,6 +220,13 @@ def test_6_the_account_knows_who_consumes(tmp_path):
     assert kinds == {"file", "account"}
 
 
+def test_6_what_the_account_has_and_the_file_has_not_is_not_certain(tmp_path):
+    queues = {"orders": {"consumers": [{"script_name": "w", "dead_letter_queue": "orders-dlq"}]}, "orders-dlq": {"consumers": [{"script_name": "g"}]}}
+    found = answer(account(tmp_path, queues, wrangler_jsonc=CONFIG.replace(', "dead_letter_queue": "orders-dlq"', "")), 6, "orders")
+    assert found.verdict == "unknown"
+    assert "whether a deploy keeps it" in found.said
+
+
 def test_6_a_queue_that_is_not_there_is_made_beside_its_source(tmp_path):
     found = answer(account(tmp_path, {"orders": {"jurisdiction": "eu", "consumers": []}}), 6, "orders")
     assert any("no queue 'orders-dlq'" in each.text for each in found.evidence)
