@@ -154,6 +154,16 @@ def _entry(document: Document, folder: str) -> Entry | None:
         return None
 
 
+def source_at(path: str) -> str | None:
+    """The text of a source; None where there is none, or where it is no source but a bundle."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            text = file.read(ENTRY_LENGTH_MAX + 1)
+    except (OSError, ValueError):
+        return None
+    return text if len(text) <= ENTRY_LENGTH_MAX else None
+
+
 def _upwards(folder: str) -> Iterable[str]:
     while True:
         yield folder

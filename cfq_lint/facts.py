@@ -1,4 +1,4 @@
-"""What a file cannot say: the plan, and of each queue its retention, jurisdiction and delay, declared or snapshotted."""
+"""What a file cannot say: the plan, and of each queue its settings, its traffic and who watches it, declared or snapshotted."""
 
 from __future__ import annotations
 
@@ -45,12 +45,63 @@ class QueueFacts:
 
 
 @record
+class DeclaredMetrics:
+    """Where somebody watches a queue's numbers; "" says that nobody does, None that it was not said."""
+
+    dead_letter_depth: str | None = None
+    oldest_message_age: str | None = None
+    retries: str | None = None
+    duplicates: str | None = None
+
+
+@record
+class DeclaredLoad:
+    """What people say of a queue's traffic and of its consumer; None where they say nothing.
+
+    Sizes are bytes of a message's body; the rate is messages sent a second. Each of size, rate and processing is also the
+    largest unless the one named `max_` or `peak_` is given. `failure_share` is the share of deliveries that fail, 0 to 1.
+    """
+
+    message_size_bytes: int | None = None
+    max_message_size_bytes: int | None = None
+    send_batch_messages: int | None = None
+    rate_per_second: float | None = None
+    peak_rate_per_second: float | None = None
+    processing_seconds: float | None = None
+    max_processing_seconds: float | None = None
+    failure_share: float | None = None
+    idempotency_key: str | None = None
+    deduplication: str | None = None
+    acknowledgement: str | None = None
+    alert: str | None = None
+    metrics: DeclaredMetrics = DeclaredMetrics()
+
+    @property
+    def largest_message_bytes(self) -> int | None:
+        """The largest body that is declared."""
+        return self.message_size_bytes if self.max_message_size_bytes is None else self.max_message_size_bytes
+
+    @property
+    def highest_rate_per_second(self) -> float | None:
+        """The highest rate that is declared."""
+        return self.rate_per_second if self.peak_rate_per_second is None else self.peak_rate_per_second
+
+    @property
+    def longest_processing_seconds(self) -> float | None:
+        """The longest invocation that is declared."""
+        return self.processing_seconds if self.max_processing_seconds is None else self.max_processing_seconds
+
+
+NOTHING_DECLARED = DeclaredLoad()
+
+
+@record
 class Facts:
     """What is known of the account.
 
     `plan` None is not known; `known_queues` None means that nobody listed the queues. `origin` says in messages where the facts
     about queues come from. `is_account` says that they are the account itself, live or as a snapshot that stands for it: only
-    then do the rules about the account speak.
+    then do the rules about the account speak. `declared` is what people say of the traffic of queues.
     """
 
     plan: str | None = None
@@ -58,6 +109,11 @@ class Facts:
     known_queues: frozenset[str] | None = None
     origin: str = "declared"
     is_account: bool = False
+    declared: dict[str, DeclaredLoad] = {}  # noqa: RUF012 - as above
+
+    def load(self, queue: str) -> DeclaredLoad:
+        """What is declared of a queue's traffic; of another queue, nothing."""
+        return self.declared.get(queue, NOTHING_DECLARED)
 
     def retention_seconds(self, queue: str) -> tuple[int, str]:
         """The retention in force for a queue, and where the number comes from, for messages."""

@@ -181,7 +181,7 @@ def hooks() -> str:
 
 def configuration() -> str:
     """The page `docs/configuration.md`, from the settings' own model."""
-    from cfq_lint.settings import DeclaredQueue, Settings  # loads pydantic
+    from cfq_lint.settings import DeclaredQueue, DeclaredWatch, Settings  # loads pydantic
 
     lines = [
         "# Settings",
@@ -199,12 +199,15 @@ def configuration() -> str:
         "",
         "## Declared queues",
         "",
-        "`[tool.cfq-lint.queues.NAME]` declares what the file cannot say. Findings that rest on it say so.",
+        "`[tool.cfq-lint.queues.NAME]` declares what the file cannot say. Findings that rest on it say so. The traffic and",
+        "who watches it are for `cfq-lint audit`: [the acceptance list](checklist.md) and [the estimate](estimate.md).",
         "",
     ]
     lines += ["| setting | type | default | meaning |", "|---|---|---|---|"]
     declared = DeclaredQueue.model_json_schema()["properties"]
-    lines += [_setting_row(name, declared[name]) for name in declared]
+    lines += [_setting_row(name, declared[name]) for name in declared if name != "metrics"]
+    watched = DeclaredWatch.model_json_schema()["properties"]
+    lines += [_setting_row(f"metrics.{name}", watched[name]) for name in watched]
     return "\n".join([*lines, "", "## Example", "", "```toml", _SETTINGS_EXAMPLE.strip(), "```"]) + "\n"
 
 
@@ -216,6 +219,8 @@ def _setting_row(name: str, schema: dict[str, Any]) -> str:
 
 
 def _kind(schema: dict[str, Any]) -> str:
+    if "const" in schema:
+        return f"`{json.dumps(schema['const'])}`"
     if "enum" in schema:
         return ", ".join(f"`{json.dumps(each)}`" for each in schema["enum"])
     if schema.get("type") == "array":
@@ -238,4 +243,9 @@ exclude = ["examples/"]
 [tool.cfq-lint.queues.orders]
 jurisdiction = "eu"
 message_retention_period = 1209600
+message_size_bytes = 2_000
+rate_per_second = 40
+failure_share = 0.01
+idempotency_key = "order_id"
+metrics.oldest_message_age = "the dashboard of the shop"
 """

@@ -66,8 +66,9 @@ def make_plan(
     if snapshot is not None:
         origin = f"declared, or {snapshot.origin}" if queues else snapshot.origin
         queues = {**queues, **snapshot.queues}
+    declared = settings[1].loads() if settings is not None else {}
     known = frozenset(known_queues) if known_queues is not None else None
-    facts = Facts(plan, queues, known, origin, is_account=snapshot is not None and snapshot.is_account)
+    facts = Facts(plan, queues, known, origin, snapshot is not None and snapshot.is_account, declared)
     modules, skipped = able(choose(select, ignore), facts)
     return Plan(modules, facts, env, follow_redirect, tuple(per_path), skipped)
 

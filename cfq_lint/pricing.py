@@ -19,5 +19,9 @@ def chunks(size_bytes: int) -> int:
 
 def month_usd(operations: float) -> float:
     """What the operations of one account in one month are billed on the Paid plan, in US dollars, beyond those included."""
-    billed = max(0, operations - limits.PAID_OPERATIONS_INCLUDED)
-    return billed * limits.PAID_CENTS_PER_MILLION_OPERATIONS / _MILLION / _CENTS_PER_USD
+    return usd(max(0, operations - limits.PAID_OPERATIONS_INCLUDED))
+
+
+def usd(operations: float) -> float:
+    """What so many operations are billed on the Paid plan, in US dollars, where those included are used up."""
+    return operations * limits.PAID_CENTS_PER_MILLION_OPERATIONS / _MILLION / _CENTS_PER_USD

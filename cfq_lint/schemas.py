@@ -1,10 +1,12 @@
-"""JSON Schemas (2020-12) made from the code: the queues block of a wrangler file, our settings, our report; and the limits."""
+"""JSON Schemas (2020-12) made from the code: the queues block of a wrangler file, our settings, our reports; and the limits."""
 
 from __future__ import annotations
 
 import json
 
 from cfq_lint import limits, pages
+from cfq_lint.checklist.model import FAIL, KINDS, MECHANISM, OPERATION, PASS, UNKNOWN, VERDICTS
+from cfq_lint.facts import FREE, PAID
 from cfq_lint.finding import Severity
 from cfq_lint.keys import BOOLEAN, CONSUMER_KEYS, INTEGER, PRODUCER_KEYS, Key
 
@@ -114,7 +116,112 @@ def report() -> dict[str, Any]:
     }
 
 
+def checklist() -> dict[str, Any]:
+    """What `cfq-lint audit --checklist --format json` prints."""
+    evidence = {"kind": {"enum": list(KINDS)}, "where": _TEXT, "text": _TEXT}
+    answer = {
+        "queue": {"type": "string", "description": "with its environment in brackets, where it is not the top level"},
+        "verdict": {"enum": list(VERDICTS)},
+        "said": _TEXT,
+        "evidence": _list(_object(evidence)),
+        "todo": {"type": "array", "items": _TEXT, "description": "how to find out, or what to mend"},
+    }
+    item = {
+        "number": {"type": "integer", "minimum": 1, "maximum": 10},
+        "name": _TEXT,
+        "title": _TEXT,
+        "criterion": _TEXT,
+        "kind": {"enum": [MECHANISM, OPERATION]},
+        "verdict": {"enum": [PASS, FAIL, UNKNOWN]},
+        "url": _TEXT,
+        "answers": _list(_object(answer)),
+    }
+    counts = (PASS, FAIL, UNKNOWN, "queues", "files", "problems")
+    return {
+        "$schema": DIALECT,
+        "title": "Acceptance list of cfq-lint audit --checklist --format json",
+        "description": "A field is only ever added within a version.",
+        **_object(
+            {
+                "version": {"const": 1},
+                "summary": _object(dict.fromkeys(counts, _COUNT)),
+                "items": _list(_object(item)),
+                "passed_over": _list(_TEXT),
+                "problems": _list(_TEXT),
+            }
+        ),
+    }
+
+
+def estimate() -> dict[str, Any]:
+    """What `cfq-lint audit --estimate --format json` prints."""
+    retries = {
+        **dict.fromkeys(("max_retries", "deliveries", "poisoned_reads", "horizon_seconds"), _COUNT),
+        "outlasts_retention": _TRUTH,
+        **dict.fromkeys(("poisoned_operations_a_month", "poisoned_usd_a_month"), _MAYBE_AMOUNT),
+    }
+    months = (
+        "messages",
+        "operations",
+        "writes",
+        "reads",
+        "deletes",
+        "dead_letters",
+        "dead_letter_operations",
+        "usd_beyond_included",
+    )
+    concurrency = {
+        **dict.fromkeys(("batch_messages", "invocations_per_second", "needed", "rate_at_limit"), _AMOUNT),
+        "limit": _COUNT,
+        "limit_source": _TEXT,
+        "is_enough": _TRUTH,
+    }
+    loads = ("rate_per_second", "message_size_bytes", "failure_share", "processing_seconds")
+    queue = {
+        "queue": _TEXT,
+        "settings": {
+            "type": "object",
+            "additionalProperties": _object({"value": {"type": ["integer", "null"]}, "source": _TEXT}),
+        },
+        "dead_letter_queue": {"type": ["string", "null"]},
+        "declared": _object(dict.fromkeys(loads, _MAYBE_AMOUNT)),
+        "missing": _list(_TEXT),
+        "retention_seconds": _COUNT,
+        "retention_source": _TEXT,
+        "operations_each_time": _COUNT,
+        "as_set": _object(retries),
+        "retries": _list(_object(retries)),
+        "poisoned_batch_reads": _COUNT,
+        "operations_a_message": _AMOUNT,
+        "month": {"anyOf": [_object(dict.fromkeys(months, _AMOUNT)), {"type": "null"}]},
+        "free_plan": _object({"messages_a_day": _COUNT, "operations_a_day": _MAYBE_AMOUNT}),
+        "concurrency": {"anyOf": [_object(concurrency), {"type": "null"}]},
+        "invocations_by_batch_size": _list(_object({"max_batch_size": _COUNT, "per_second": _AMOUNT})),
+        "notes": _list(_TEXT),
+    }
+    totals = dict.fromkeys(("operations_a_month", "usd_a_month", "operations_a_day"), _MAYBE_AMOUNT)
+    return {
+        "$schema": DIALECT,
+        "title": "Estimate of cfq-lint audit --estimate --format json",
+        "description": "A field is only ever added within a version. null is what nobody declared.",
+        **_object(
+            {
+                "version": {"const": 1},
+                "plan": {"enum": [FREE, PAID, None]},
+                "total": _object({**totals, "complete": _TRUTH}),
+                "queues": _list(_object(queue)),
+                "passed_over": _list(_TEXT),
+                "problems": _list(_TEXT),
+            }
+        ),
+    }
+
+
 _TEXT = {"type": "string"}
+_TRUTH = {"type": "boolean"}
+_COUNT = {"type": "integer", "minimum": 0}
+_AMOUNT = {"type": "number", "minimum": 0}
+_MAYBE_AMOUNT = {"type": ["number", "null"], "minimum": 0}
 
 
 def _object(properties: dict[str, Any]) -> dict[str, Any]:
@@ -149,6 +256,8 @@ SCHEMAS: dict[str, tuple[str, Callable[[], str]]] = {
     "settings": ("settings.schema.json", _text(settings)),
     "facts": ("facts.schema.json", _text(facts)),
     "report": ("report.schema.json", _text(report)),
+    "checklist": ("checklist.schema.json", _text(checklist)),
+    "estimate": ("estimate.schema.json", _text(estimate)),
 }
 """By name: the file below `schemas/`, and what makes its text."""
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from cfq_lint.document import Document, Unreadable, read
-from cfq_lint.facts import QueueFacts
+from cfq_lint.facts import DeclaredLoad, DeclaredMetrics, QueueFacts
 from cfq_lint.finding import Severity
 from cfq_lint.syntax.node import ARRAY, OBJECT
 
@@ -19,10 +19,30 @@ if TYPE_CHECKING:
     from cfq_lint.syntax import Node
 
 _Seconds = Annotated[int, Field(strict=True, ge=0)]
+_Count = Annotated[int, Field(strict=True, ge=0)]
+_Amount = Annotated[float, Field(ge=0, allow_inf_nan=False, strict=True)]
+_Said = Annotated[str, Field(min_length=1)]
+_Watched = _Said | Literal[False] | None
 
 
 def _kebab(name: str) -> str:
     return name.replace("_", "-")
+
+
+class DeclaredWatch(BaseModel):
+    """Where a queue's numbers are watched, `[tool.cfq-lint.queues.NAME.metrics]`; false says that nobody watches."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    dead_letter_depth: _Watched = Field(None, description="where the depth of its dead-letter queue is watched")
+    oldest_message_age: _Watched = Field(None, description="where the age of its oldest message is watched")
+    retries: _Watched = Field(None, description="where one sees how often messages are retried")
+    duplicates: _Watched = Field(None, description="where one sees how many duplicates the consumer refused")
+
+    def as_facts(self) -> DeclaredMetrics:
+        """The same as the checklist sees it."""
+        said = {name: getattr(self, name) for name in type(self).model_fields}
+        return DeclaredMetrics(**{name: "" if where is False else where for name, where in said.items()})
 
 
 class DeclaredQueue(BaseModel):
@@ -30,9 +50,46 @@ class DeclaredQueue(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    jurisdiction: Literal["eu", "us", "fedramp"] | None = Field(None, description="where the queue's data stay")
+    jurisdiction: Literal["eu", "us", "fedramp", "global"] | None = Field(None, description="where the queue's data stay")
     message_retention_period: _Seconds | None = Field(None, description="seconds that a message is kept")
     delivery_delay: _Seconds | None = Field(None, description="seconds that a message waits by default")
+    message_size_bytes: _Count | None = Field(
+        None, description="bytes of a message's body; also of the largest, unless max_message_size_bytes is given"
+    )
+    max_message_size_bytes: _Count | None = Field(None, description="bytes of the largest message's body")
+    send_batch_messages: _Count | None = Field(None, description="most messages in one sendBatch(); 0: send() alone is used")
+    rate_per_second: _Amount | None = Field(
+        None, description="messages sent a second, on average; also the peak, unless peak_rate_per_second is given"
+    )
+    peak_rate_per_second: _Amount | None = Field(None, description="most messages sent in a second")
+    processing_seconds: _Amount | None = Field(
+        None,
+        description="wall time of one consumer invocation; also the longest, unless max_processing_seconds is given",
+    )
+    max_processing_seconds: _Amount | None = Field(None, description="longest wall time of one consumer invocation")
+    failure_share: Annotated[float, Field(ge=0, le=1, strict=True)] | None = Field(
+        None, description="share of the deliveries that fail, 0 to 1"
+    )
+    idempotency_key: _Said | None = Field(None, description="field of the body in which the producer sends a unique key")
+    deduplication: _Said | None = Field(
+        None, description="how the consumer refuses what it has seen, e.g. which column is unique"
+    )
+    acknowledgement: _Said | None = Field(
+        None, description="who made sure that each message is acknowledged after its side effect, and when"
+    )
+    alert: _Said | None = Field(None, description="who is told when the queue's consumer fails; asked of dead-letter queues")
+    metrics: DeclaredWatch | None = Field(None, description="where its numbers are watched")
+
+    def load(self) -> DeclaredLoad | None:
+        """What is said of its traffic; None where nothing is."""
+        names = [name for name in type(self).model_fields if name not in {*_ACCOUNT_FIELDS, "metrics"}]
+        said = {name: getattr(self, name) for name in names}
+        if self.metrics is None and all(value is None for value in said.values()):
+            return None
+        return DeclaredLoad(**said, metrics=self.metrics.as_facts() if self.metrics is not None else DeclaredMetrics())
+
+
+_ACCOUNT_FIELDS = ("jurisdiction", "message_retention_period", "delivery_delay")
 
 
 class Settings(BaseModel):
@@ -57,6 +114,11 @@ class Settings(BaseModel):
             name: QueueFacts(queue.jurisdiction, queue.message_retention_period, queue.delivery_delay)
             for name, queue in self.queues.items()
         }
+
+    def loads(self) -> dict[str, DeclaredLoad]:
+        """What is declared of the traffic of queues."""
+        said = {name: queue.load() for name, queue in self.queues.items()}
+        return {name: load for name, load in said.items() if load is not None}
 
     @property
     def severity(self) -> Severity:
@@ -107,11 +169,21 @@ def _mistake(document: Document, node: Node | None, mistake: Any) -> str:
     if mistake["type"] == "extra_forbidden":
         from difflib import get_close_matches  # only a typo needs it
 
-        known = DeclaredQueue.model_fields if len(mistake["loc"]) > 1 else {_kebab(field) for field in Settings.model_fields}
+        known = _known(len(mistake["loc"]))
         near = get_close_matches(str(mistake["loc"][-1]), known, n=1)
         advice = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(sorted(known))}"
         return _said(document, start, f"there is no setting {name!r}; {advice}")
     return _said(document, start, f"{name}: {mistake['msg'][0].lower()}{mistake['msg'][1:]}")
+
+
+def _known(depth: int) -> set[str]:
+    """The names of the settings in a table that deep in the file."""
+    if depth == 1:
+        return {_kebab(field) for field in Settings.model_fields}
+    return set((DeclaredQueue if depth == _DEPTH_OF_QUEUE else DeclaredWatch).model_fields)
+
+
+_DEPTH_OF_QUEUE = 3
 
 
 def _said(document: Document, start: int, message: str) -> str:

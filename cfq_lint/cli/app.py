@@ -162,7 +162,9 @@ def limits(format: Annotated[Format, typer.Option("--format", help="How to show 
 
 
 @app.command()
-def schema(name: Annotated[str, typer.Argument(help="limits, wrangler-queues, settings or report.")]) -> None:
+def schema(
+    name: Annotated[str, typer.Argument(help="limits, wrangler-queues, settings, facts, report, checklist or estimate.")],
+) -> None:
     """Print a JSON Schema, or the limits as JSON."""
     from cfq_lint.schemas import SCHEMAS, as_text
 

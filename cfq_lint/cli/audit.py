@@ -5,6 +5,7 @@ from __future__ import annotations
 import traceback
 from typing import TYPE_CHECKING, Any
 
+from cfq_lint.cli.acceptance import accept, is_asked
 from cfq_lint.cli.access import ACCOUNT, TOKEN, access, read, timeout, tokens
 from cfq_lint.cli.check import Usage, answer, fail, say, say_that_there_is_nothing, write
 from cfq_lint.cloudflare.errors import AccountError
@@ -47,7 +48,10 @@ def audit(values: dict[str, Any]) -> int:
 
     try:
         secrets += tokens(values)
+        wants_more = is_asked(values)
         gathered = gather(values, secrets[0] if secrets else None)
+        if wants_more:
+            return accept(gathered.report, gathered.workers, gathered.facts, values, clean)
         return answer(gathered.report, {**values, "diff": False}, gathered.settings, clean=clean, is_audit=True)
     except (Usage, UnknownRule, Unreadable, WrongSettings, AccountError) as error:
         return fail(clean(str(error)))

@@ -193,7 +193,7 @@ def _rendered(report: Report, values: dict[str, Any], threshold: Severity, *, te
     render = renderer(name)
     if name in COLOURED:
         colour = not values["output"] and use_colour(sys.stdout)
-        return render(report, colour=colour, width=_width(), tell_skipped=tell_skipped)
+        return render(report, colour=colour, width=terminal_width(), tell_skipped=tell_skipped)
     if name == "sarif":
         return render(report, root=os.getcwd())
     return render(report, fail_on=threshold) if name == "junit" else render(report)
@@ -221,7 +221,8 @@ def use_colour(stream: Any) -> bool:
     return bool(stream.isatty()) and os.environ.get("TERM") != "dumb"
 
 
-def _width() -> int:
+def terminal_width() -> int:
+    """How many columns the terminal has; many where there is none."""
     try:
         return int(os.environ.get("COLUMNS") or os.get_terminal_size().columns)
     except (OSError, ValueError):

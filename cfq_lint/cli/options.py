@@ -58,8 +58,15 @@ CHECK: tuple[Option, ...] = (
     Option("stdin-filename", VALUE, "The name of what is read from standard input (path -).", "FILE"),
     Option("statistics", FLAG, "Count the findings of each rule instead of showing them."),
 )
-_OF_CHECK_ALONE = frozenset({"fix", "unsafe-fixes", "diff", "known-queues", "facts", "stdin-filename"})
+_OF_CHECK_ALONE = frozenset({"format", "fix", "unsafe-fixes", "diff", "known-queues", "facts", "stdin-filename"})
 AUDIT: tuple[Option, ...] = (
+    Option("checklist", FLAG, "Show the acceptance list instead of findings: ten items, each pass, fail or unknown."),
+    Option("estimate", FLAG, "Show time and money instead of findings: retries, reads, cost and concurrency of each queue."),
+    Option("format", VALUE, "How to show it; html is for --checklist and --estimate.", "FORMAT", (*FORMATS, "html"), "text"),
+    Option("rate", VALUE, "With --estimate: messages sent to each queue, as 500/s, 30/min or 1M/day.", "RATE"),
+    Option("size", VALUE, "With --estimate: a message's body, as 2KB.", "SIZE"),
+    Option("failure", VALUE, "With --estimate: share of the deliveries that fail, as 3%.", "SHARE"),
+    Option("processing", VALUE, "With --estimate: time of one consumer invocation, as 200ms.", "TIME"),
     *(option for option in CHECK if option.name not in _OF_CHECK_ALONE),
     Option("token", VALUE, "An API token with the permission Queues Read; better in CLOUDFLARE_API_TOKEN.", "TOKEN"),
     Option(

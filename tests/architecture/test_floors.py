@@ -11,12 +11,12 @@ ROOT = Path(__file__).resolve().parents[2]
 
 FLOORS = {
     "cfq_lint": {
-        0: ("record", "limits", "text", "finding"),
+        0: ("record", "limits", "text", "finding", "quantities"),
         1: ("keys", "syntax", "pricing"),
         2: ("document", "discovery"),
-        3: ("wrangler", "facts", "edits", "topology", "signs", "rule", "entry"),
-        4: ("rules",),
-        5: ("settings", "snapshot", "ignores", "baseline", "engine", "fixer", "processes", "changes"),
+        3: ("wrangler", "facts", "edits", "topology", "signs", "rule", "entry", "code"),
+        4: ("rules", "project"),
+        5: ("settings", "snapshot", "ignores", "baseline", "engine", "fixer", "processes", "changes", "checklist", "estimate"),
         6: ("outputs", "pages", "schemas", "plan", "run", "repair", "cloudflare"),
         7: ("cli",),
     },

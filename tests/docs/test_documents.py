@@ -61,7 +61,7 @@ def test_every_option_that_is_shown_exists(page):
         for option in re.findall(r"(?<!\w)--[a-z-]+", line):
             assert option in known, line
         for name in re.findall(r"--format (\w+)", line):
-            assert name in FORMATS
+            assert name in FORMATS or (name == "html" and re.search("--checklist|--estimate", line))
 
 
 def test_the_ignores_that_are_shown_suppress_what_they_name():
@@ -76,7 +76,7 @@ def test_the_ignores_that_are_shown_suppress_what_they_name():
     assert [finding.name for finding in lint_text(whole + consumer, "wrangler.toml").suppressed] == ["dlq-no-consumer"]
 
 
-@pytest.mark.parametrize("page", ["suppressing.md", "configuration.md"])
+@pytest.mark.parametrize("page", ["suppressing.md", "configuration.md", "checklist.md"])
 def test_the_settings_that_are_shown_are_accepted(page, tmp_path):
     shown = [block for block in blocks(ROOT / "docs" / page, "toml") if "tool.cfq-lint" in block]
     assert shown
@@ -130,3 +130,26 @@ def test_the_action_lints_and_fails_as_its_inputs_say(given, code, tmp_path):
     assert not (tmp_path / "smuggled").exists()
     if "INPUT_OUTPUT" in given:
         assert (tmp_path / "out.sarif").read_text().startswith("{")
+
+
+def test_the_table_of_the_estimate_is_what_is_counted():
+    from cfq_lint.estimate import MONTH_SECONDS, Retries, reads
+    from cfq_lint.pricing import usd
+
+    page = (ROOT / "docs" / "estimate.md").read_text(encoding="utf-8")
+    poisoned = 1_000_000 / 86_400 * MONTH_SECONDS * 0.01
+    rows = re.findall(r"^\| (\d+) \| (\d+) \| (\d+) \| (\d+) minutes \| ([\d,]+) \| \$([\d.]+) \|$", page, re.MULTILINE)
+    assert [int(row[0]) for row in rows] == [3, 100]
+    for retries, deliveries, read, minutes, operations, cost in rows:
+        made = Retries(int(retries), int(retries) + 1, round(reads(int(retries), 1.0)), int(retries) * 60, outlasts_retention=False)
+        assert (int(deliveries), int(read), int(minutes) * 60) == (made.deliveries, made.poisoned_reads, made.horizon_seconds)
+        # a write, the reads, and in the dead-letter queue a write, a read and a delete
+        assert int(operations.replace(",", "")) == round(poisoned * (1 + made.poisoned_reads + 3))
+        assert float(cost) == round(usd(int(operations.replace(",", ""))), 2)
+
+
+def test_the_acceptance_list_s_page_explains_each_item():
+    from cfq_lint.checklist import ITEMS
+
+    page = (ROOT / "docs" / "checklist.md").read_text(encoding="utf-8")
+    assert re.findall(r"^## \d+\. (.+)$", page, re.MULTILINE) == [item[1] for item in ITEMS]

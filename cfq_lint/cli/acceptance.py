@@ -1,0 +1,92 @@
+"""`cfq-lint audit --checklist` and `--estimate`: what an audit knows, as the acceptance list, or as time and money."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+from cfq_lint import quantities
+from cfq_lint.checklist import judge
+from cfq_lint.checklist.model import FAIL
+from cfq_lint.cli.check import CLEAN, FAILED, FOUND, Usage, say, show, terminal_width, use_colour
+from cfq_lint.discovery import source_at
+from cfq_lint.estimate import estimate
+from cfq_lint.facts import DeclaredLoad
+from cfq_lint.outputs import checklist_html, checklist_json, checklist_text, estimate_html, estimate_json, estimate_text
+from cfq_lint.project import project_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from cfq_lint.engine import Report
+    from cfq_lint.facts import Facts
+    from cfq_lint.wrangler import Worker
+
+FORMATS = ("text", "json", "html")
+_LOADS = {
+    "rate": ("rate_per_second", quantities.rate),
+    "size": ("message_size_bytes", quantities.size),
+    "failure": ("failure_share", quantities.share),
+    "processing": ("processing_seconds", quantities.duration),
+}
+
+
+def is_asked(values: dict[str, Any]) -> bool:
+    """Whether one of the two is asked for. Raises Usage for options that do not go together."""
+    if values["checklist"] and values["estimate"]:
+        raise Usage("--checklist and --estimate are two reports; ask for one at a time")
+    asked = bool(values["checklist"] or values["estimate"])
+    if asked and values["format"] not in FORMATS:
+        raise Usage(f"--checklist and --estimate are shown as {', '.join(FORMATS)}, not as {values['format']}")
+    if not asked and values["format"] == "html":
+        raise Usage("--format html is for --checklist and --estimate")
+    given = [name for name in _LOADS if values[name] is not None]
+    if given and not values["estimate"]:
+        raise Usage(f"--{given[0]} is for --estimate")
+    if asked:
+        given_load(values)
+    return asked
+
+
+def given_load(values: dict[str, Any]) -> DeclaredLoad:
+    """What the options declare for every queue. Raises Usage."""
+    said: dict[str, Any] = {}
+    for name, (field, read) in _LOADS.items():
+        if values[name] is not None:
+            try:
+                said[field] = read(values[name])
+            except quantities.WrongQuantity as error:
+                raise Usage(f"--{name}: {error}") from error
+    return DeclaredLoad(**said)
+
+
+def accept(
+    report: Report, workers: Iterable[Worker], facts: Facts, values: dict[str, Any], clean: Callable[[str], str] = str
+) -> int:
+    """Show what is asked for; the exit code: 1 where an item of the list fails, 2 where a file could not be judged."""
+    problems = [*report.problems, *(f"{path}: does not parse; `cfq-lint check` says where" for path in report.unparsed)]
+    for problem in problems:
+        say(clean(problem))
+    project = project_of(workers, facts, source_at)
+    said = tuple(clean(problem) for problem in problems)
+    failed = False
+    if values["checklist"]:
+        checklist = judge(project)
+        failed = any(item.verdict == FAIL for item in checklist.items)
+        text = _rendered(values, checklist, said, (checklist_text, checklist_json, checklist_html))
+    else:
+        text = _rendered(values, estimate(project, given_load(values)), said, (estimate_text, estimate_json, estimate_html))
+    show(clean(text), values)
+    return FAILED if problems or report.crashed else FOUND if failed else CLEAN
+
+
+def _rendered(values: dict[str, Any], what: Any, problems: tuple[str, ...], outputs: tuple[Any, Any, Any]) -> str:
+    """What is asked for in the format that is asked for; `outputs` are those of FORMATS."""
+    text, json, html = outputs
+    name = values["format"]
+    if name == "json":
+        return str(json.render(what, problems=problems))
+    if name == "html":
+        return str(html.render(what))
+    colour = not values["output"] and use_colour(sys.stdout)
+    return str(text.render(what, colour=colour, width=terminal_width()))

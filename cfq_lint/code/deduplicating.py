@@ -1,0 +1,85 @@
+"""Does a consumer refuse what it has seen, and by a key that came with the message? Said of the calls that it makes."""
+
+from __future__ import annotations
+
+import re
+
+from cfq_lint.code.acknowledging import BAD, GOOD, UNSURE, Remark
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from cfq_lint.code.handling import Seen
+
+_REFUSES = re.compile(
+    r"\bon\s+conflict\b|\binsert\s+or\s+(?:ignore|replace)\b|\binsert\s+ignore\b|\bwhere\s+not\s+exists\b", re.IGNORECASE
+)
+_INSERTS = re.compile(r"\binsert\s+into\b", re.IGNORECASE)
+_DOWNSTREAM = re.compile(r"idempotency[-_]?key|idempotencykey", re.IGNORECASE)
+_LOOKS = frozenset({"get", "has", "head", "first", "getWithMetadata"})
+_KEEPS = frozenset({"put", "set", "add"})
+_REFUSING_CALLS = frozenset(
+    {
+        "onConflictDoNothing",
+        "onConflictDoUpdate",
+        "onConflict",
+        "upsert",
+        "on_conflict_do_nothing",
+        "on_conflict_do_update",
+        "setnx",
+    }
+)
+_TABLE_READ = re.compile(r"\bselect\b[^;]*?\bfrom\s+[\"'`\[]?(\w+)[^;]*?\bwhere\b", re.IGNORECASE | re.DOTALL)
+_TABLE_WRITTEN = re.compile(r"\binsert\s+into\s+[\"'`\[]?(\w+)", re.IGNORECASE)
+_HAS_A_KEY = re.compile(r"^(?!randomUUID)\w*(?:[iI]d|ID|[kK]ey)=$", re.MULTILINE)
+"""A field of that name is in the call, and may be what is unique."""
+_BINDS = frozenset({"bind", "run", "execute", "first", "all", "query"})
+"""Where a statement gets its values, perhaps at another line than its text."""
+
+
+def deduplicating(seen: Iterable[Seen]) -> tuple[Remark, ...]:
+    """What the calls say: GOOD refuses what was seen, BAD makes its key only now, UNSURE depends on what is not here."""
+    seen = tuple(seen)
+    calls = [each for each in seen if each.is_related or each.is_fresh]
+    is_bound_late = any(each.is_fresh and each.call.name in _BINDS for each in calls)
+    remarks: list[Remark] = []
+    for each in seen:
+        call = each.call
+        if _DOWNSTREAM.search(call.text):
+            if each.is_fresh:
+                remarks.append(Remark(BAD, call.spot, "the idempotency key is made here: each delivery gets another one"))
+            elif each.is_related:
+                remarks.append(Remark(GOOD, call.spot, "an idempotency key is passed on downstream"))
+        elif (_REFUSES.search(call.text) or not _REFUSING_CALLS.isdisjoint(call.chain)) and not is_bound_late:
+            remarks.append(Remark(GOOD, call.spot, "the insert passes over what is there already"))
+    remarks += _kept_in_a_table(seen)
+    looked = [each.call for each in calls if each.call.name in _LOOKS and each.is_related]
+    for each in calls:
+        before = [call for call in looked if call.chain[:-1] == each.call.chain[:-1] and len(call.chain) > 1]
+        if each.call.name in _KEEPS and before and each.is_related:
+            said = f"what was seen is kept in {'.'.join(each.call.chain[:-1])} and looked up at line {before[0].spot.line}"
+            remarks.append(Remark(GOOD, each.call.spot, said))
+    if not remarks:
+        for each in calls:
+            if _INSERTS.search(each.call.text) and each.is_fresh and not _HAS_A_KEY.search(each.call.text):
+                remarks.append(Remark(BAD, each.call.spot, "the row's key is made here: each delivery inserts another row"))
+            elif _INSERTS.search(each.call.text):
+                said = "a row is inserted; whether one of its columns is unique stands in the database's schema"
+                remarks.append(Remark(UNSURE, each.call.spot, said))
+    return tuple(dict.fromkeys(remarks))
+
+
+def _kept_in_a_table(seen: tuple[Seen, ...]) -> list[Remark]:
+    """A table that is asked about the message first and written to afterwards."""
+    asked: dict[str, Seen] = {}
+    found = []
+    for each in seen:
+        if each.is_related:
+            asked |= {table.lower(): each for table in _TABLE_READ.findall(each.call.text)}
+            for table in _TABLE_WRITTEN.findall(each.call.text):
+                if table.lower() in asked and not each.is_fresh:
+                    line = asked[table.lower()].call.spot.line
+                    said = f"what was seen is kept in the table {table} and looked up at line {line}"
+                    found.append(Remark(GOOD, each.call.spot, said))
+    return found

@@ -1,0 +1,652 @@
+"""JavaScript and TypeScript into steps, with tree-sitter (the extra `cfq-lint[code]`).
+
+The module is longer than most: a language's statements and expressions are one table.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+
+from cfq_lint.code.steps import (
+    ANY,
+    BREAK,
+    CONTINUE,
+    NOTHING,
+    RAISE,
+    RETURN,
+    Argument,
+    Assign,
+    Branch,
+    Call,
+    Exit,
+    Floating,
+    Function,
+    Loop,
+    Module,
+    Sent,
+    Spot,
+    Test,
+    Try,
+    either,
+    opposite,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from typing import Any
+
+    from cfq_lint.code.steps import Step
+
+_WRAPPERS = frozenset(
+    {
+        "satisfies_expression",
+        "as_expression",
+        "parenthesized_expression",
+        "non_null_expression",
+        "await_expression",
+        "type_assertion",
+    }
+)
+_FUNCTIONS = frozenset({"arrow_function", "function_expression", "function", "generator_function"})
+_DECLARED = frozenset({"function_declaration", "generator_function_declaration"})
+_FRESH = re.compile(rb"\b(?:randomUUID|uuid\w*|v[147]|nanoid|ulid|createId|cuid2?)\s*\(")
+_JOINED = re.compile(rb"\bPromise\.all(?:Settled)?\s*\(\s*(\w+)\s*\)")
+"""Names of lists of promises that are waited for somewhere."""
+_EACH = frozenset({"map", "forEach", "filter", "flatMap"})
+_TOGETHER = frozenset({"all", "allSettled", "any", "race"})
+_PARTS = {"startsWith": "{}*", "endsWith": "*{}", "includes": "*{}*"}
+"""Questions about a part of a name, as patterns."""
+_NAMES = frozenset({"identifier", "shorthand_property_identifier", "this"})
+_SWITCHED = frozenset({"switch_case", "switch_default"})
+
+
+def read(path: str, text: str) -> Module | None:
+    """The module; None where it does not parse. Raises ImportError where the extra is not installed."""
+    sitter: Any = importlib.import_module("tree_sitter")
+    typescript = path.endswith(("ts", "tsx"))
+    grammar: Any = importlib.import_module("tree_sitter_typescript" if typescript else "tree_sitter_javascript")
+    kind = "language_tsx" if path.endswith("tsx") else "language_typescript" if typescript else "language"
+    language = sitter.Language(getattr(grammar, kind)())
+    source = text.encode("utf-8", "replace")
+    root = sitter.Parser(language).parse(source).root_node
+    if root.has_error:
+        return None
+    try:
+        return _Reader(path, text, source).module(root)
+    except RecursionError:
+        return None
+
+
+class _Reader:
+    def __init__(self, path: str, text: str, source: bytes) -> None:
+        self.path = path
+        self.text = text
+        self.lines = source.split(b"\n")
+        self.bound: dict[str, list[Any]] = {}
+        self.joined = {each.decode("utf-8", "replace") for each in _JOINED.findall(source)}
+        self.result_is_awaited = True
+
+    def module(self, root: Any) -> Module:
+        functions: dict[str, list[Function]] = {}
+        imports: dict[str, tuple[str, str]] = {}
+        for node in _walk(root):
+            if node.type == "variable_declarator" and node.child_by_field_name("value") is not None:
+                self.bound.setdefault(_text(node.child_by_field_name("name")), []).append(node.child_by_field_name("value"))
+            elif node.type == "import_statement":
+                imports |= _imported(node)
+        for node in _walk(root):
+            if node.type in _DECLARED:
+                name = _text(node.child_by_field_name("name"))
+                functions.setdefault(name, []).append(self.function(node, name))
+            elif node.type == "variable_declarator" and _is_function(node.child_by_field_name("value")):
+                name = _text(node.child_by_field_name("name"))
+                functions.setdefault(name, []).append(self.function(node.child_by_field_name("value"), name))
+            elif node.type == "method_definition":
+                name = _text(node.child_by_field_name("name"))
+                functions.setdefault(f"this.{name}", []).append(self.function(node, name))
+        handlers, names = self.handlers(root)
+        once = {name: found[0] for name, found in functions.items() if len(found) == 1}
+        return Module(
+            self.path, self.text, once, imports, tuple(handlers), tuple(names), tuple(self.sent(root)), self.constants()
+        )
+
+    def handlers(self, root: Any) -> tuple[list[Function], list[str]]:
+        """The queue handlers in the default export, and the names of those that it only names."""
+        found: list[Function] = []
+        names: list[str] = []
+        for node in root.children:
+            if node.type != "export_statement" or not any(child.type == "default" for child in node.children):
+                continue
+            value = node.child_by_field_name("value") or node.child_by_field_name("declaration")
+            value = _plain(value) if value is not None else node  # `export { default } from …` has none
+            if value.type == "identifier":
+                bound = self.bound.get(_text(value), [])
+                classes = [
+                    each
+                    for each in root.children
+                    if each.type == "class_declaration" and each.child_by_field_name("name").text == value.text
+                ]
+                value = bound[0] if len(bound) == 1 else classes[0] if classes else value
+            for each in self.exported(value):
+                key = each.child_by_field_name("key" if each.type == "pair" else "name")
+                if each.type == "shorthand_property_identifier" and each.text == b"queue":
+                    names.append("queue")
+                elif key is not None and _text(key).strip("\"'`") == "queue":
+                    made = _plain(each.child_by_field_name("value")) if each.type == "pair" else each
+                    if each.type == "method_definition" or made.type in _FUNCTIONS:
+                        found.append(self.function(made, "queue"))
+                    elif made.type == "identifier":
+                        names.append(_text(made))
+        return found, names
+
+    def exported(self, value: Any) -> Iterator[Any]:
+        """What stands in a default export, and in the objects that a wrapper there is given by name."""
+        for each in _outside_of_functions(value):
+            yield each
+            if each.type == "identifier" and each.parent is not None and each.parent.type == "arguments":
+                given = self.resolved(each)
+                if given.type == "object":
+                    yield from _outside_of_functions(given)
+
+    def spot(self, node: Any) -> Spot:
+        row, column = node.start_point
+        return Spot(self.path, row + 1, len(self.lines[row][:column].decode("utf-8", "replace")) + 1)
+
+    def function(self, node: Any, name: str = "", *, result_is_awaited: bool = True) -> Function:
+        """A function; of one that is not async, `result_is_awaited` says whether somebody waits for what it gives back."""
+        body = node.child_by_field_name("body")
+        is_async = any(child.type == "async" for child in node.children)
+        around, self.result_is_awaited = self.result_is_awaited, is_async or result_is_awaited
+        if body is None:
+            steps: tuple[Step, ...] = ()
+        elif body.type == "statement_block":
+            steps = self.block(body)
+        else:
+            steps = (*self.calls(body, awaited=self.result_is_awaited), Exit(RETURN))
+        self.result_is_awaited = around
+        one = node.child_by_field_name("parameter")
+        many = node.child_by_field_name("parameters")
+        parameters = [one] if one is not None else many.named_children if many is not None else []
+        names = tuple(_parameter(each) for each in parameters if each.type != "comment")
+        return Function(name, names, steps, is_async, self.spot(node))
+
+    def block(self, node: Any) -> tuple[Step, ...]:
+        """The steps of a block, or of one statement that stands for one."""
+        if node is None:
+            return ()
+        if node.type in {"statement_block", "else_clause", "finally_clause"}:
+            return tuple(step for child in node.named_children for step in self.statement(child))
+        return tuple(self.statement(node))
+
+    def statement(self, node: Any) -> Iterator[Step]:
+        field = node.child_by_field_name
+        match node.type:
+            case "expression_statement":
+                yield from self.calls(node.named_children[0])
+            case "lexical_declaration" | "variable_declaration":
+                for each in node.named_children:
+                    if each.type == "variable_declarator" and each.child_by_field_name("value") is not None:
+                        yield from self.assign(each.child_by_field_name("name"), each.child_by_field_name("value"))
+            case "statement_block":
+                yield from self.block(node)
+            case "labeled_statement":
+                yield from self.block(field("body"))
+            case "for_in_statement":
+                over = field("right")
+                yield from self.calls(over)
+                names, _ = _bound_names(field("left"))
+                plain = _over(over)
+                yield Loop(names, _chain(plain), _mentions(over), self.block(field("body")), self.spot(node))
+            case "for_statement":
+                yield from self.counted(node)
+            case "while_statement":
+                yield from self.calls(field("condition"))
+                yield Branch(((None, self.block(field("body"))), (None, ())))
+            case "do_statement":
+                yield from self.block(field("body"))
+            case "if_statement":
+                yield from self.calls(field("condition"))
+                arms = (
+                    (self.test(field("condition")), self.block(field("consequence"))),
+                    (None, self.block(field("alternative"))),
+                )
+                yield Branch(arms, _paths(field("condition")))
+            case "switch_statement":
+                yield from self.calls(field("value"))
+                yield self.switch(node)
+            case "try_statement":
+                handler, final = field("handler"), field("finalizer")
+                caught = self.block(handler.child_by_field_name("body")) if handler is not None else None
+                yield Try(self.block(field("body")), caught, (), self.block(final), self.spot(node))
+            case "return_statement":
+                for each in node.named_children:
+                    yield from self.calls(each, awaited=self.result_is_awaited)
+                yield Exit(RETURN)
+            case "throw_statement":
+                yield Exit(RAISE)
+            case "break_statement":
+                yield Exit(BREAK)
+            case "continue_statement":
+                yield Exit(CONTINUE)
+            case _:
+                return
+
+    def counted(self, node: Any) -> Iterator[Step]:
+        """`for (let i = 0; i < batch.messages.length; i++)`: for each element of what is counted, else perhaps never."""
+        condition = node.child_by_field_name("condition")
+        body = self.block(node.child_by_field_name("body"))
+        counted = [
+            _chain(each)[:-1]
+            for each in _walk(condition)
+            if each.type == "member_expression" and _chain(each)[-1:] == ("length",)
+        ]
+        if counted and counted[0]:
+            yield Loop((), counted[0], _mentions(condition), body, self.spot(node))
+        else:
+            yield Branch(((None, body), (None, ())))
+
+    def switch(self, node: Any) -> Branch:
+        of = _chain(_plain(node.child_by_field_name("value")))
+        arms: list[tuple[Test | None, tuple[Step, ...]]] = []
+        waiting: list[Test | None] = []
+        otherwise: tuple[Step, ...] = ()
+        for case in node.child_by_field_name("body").named_children:
+            if case.type not in _SWITCHED:
+                continue
+            value = case.child_by_field_name("value")
+            body = [child for child in case.named_children if child != value and child.type != "comment"]
+            steps = tuple(step for each in body for step in self.statement(each))
+            steps = steps[:-1] if steps and steps[-1] == Exit(BREAK) else steps
+            if case.type == "switch_default":
+                otherwise = steps
+                continue
+            waiting.append(self.compared(of, value))
+            if body:
+                arms.append((either(waiting), steps))
+                waiting = []
+        return Branch((*arms, (None, otherwise)), (of,))
+
+    def assign(self, target: Any, value: Any) -> Iterator[Step]:
+        if _is_function(value):
+            return
+        yield from self.calls(value, awaited=_text(target) in self.joined)
+        names, is_pattern = _bound_names(target)
+        yield Assign(names, _chain(_plain(value)), _mentions(value), _FRESH.search(value.text) is not None, is_pattern)
+
+    def calls(self, node: Any, *, awaited: bool = False) -> Iterator[Step]:
+        """The calls in an expression, in the order in which they happen."""
+        field = node.child_by_field_name
+        match node.type:
+            case "await_expression":
+                yield from self.calls(node.named_children[0], awaited=True)
+            case "call_expression":
+                yield from self.call(node, awaited=awaited)
+            case "ternary_expression":
+                yield from self.calls(field("condition"))
+                first, second = (tuple(self.calls(field(key), awaited=awaited)) for key in ("consequence", "alternative"))
+                yield Branch(((self.test(field("condition")), first), (None, second)), _paths(field("condition")))
+            case "binary_expression" if _text(field("operator")) in {"&&", "||", "??"}:
+                yield from self.calls(field("left"))
+                rest = tuple(self.calls(field("right"), awaited=awaited))
+                if rest:
+                    yield Branch(((None, rest), (None, ())), _paths(field("left")))
+            case "assignment_expression":
+                yield from self.assign(field("left"), field("right"))
+            case _ if node.type in _FUNCTIONS:
+                return
+            case _:
+                for child in node.named_children:
+                    yield from self.calls(child, awaited=awaited)
+
+    def call(self, node: Any, *, awaited: bool) -> Iterator[Step]:
+        callee = _plain(node.child_by_field_name("function"))
+        given = node.child_by_field_name("arguments")
+        values = [each for each in given.named_children if each.type != "comment"] if given is not None else []
+        values = [each.named_children[0] if each.type == "spread_element" else each for each in values]
+        chain = _chain(callee)
+        receiver = callee.child_by_field_name("object") if callee.type == "member_expression" else None
+        method = _text(callee.child_by_field_name("property")) if receiver is not None else ""
+        if chain[:1] == ("Promise",) and chain[-1] in _TOGETHER:
+            inner = tuple(step for value in values for step in self.calls(value, awaited=True))
+            yield from (Try(inner, (), (), (), self.spot(node)),) if chain[-1] == "allSettled" else inner
+        elif chain[-1:] == ("waitUntil",):
+            inner = tuple(step for value in values for step in self.calls(value, awaited=True))
+            yield Floating(inner, self.spot(node), held=True)
+        elif callee.type in _FUNCTIONS:
+            called = Argument((), NOTHING, NOTHING, self.function(callee))
+            yield Call(("?",), (called,), NOTHING, "", awaited, False, self.spot(node))
+        elif receiver is not None and method in {"then", "catch", "finally"}:
+            yield from self.promised(receiver, method, values, awaited=awaited)
+        elif receiver is not None and method in _EACH and values:
+            yield from self.calls(receiver)
+            yield self.each(node, receiver, values[0], waits=method != "forEach", awaited=awaited)
+        else:
+            yield from self.plain_call(node, chain, values, awaited=awaited)
+
+    def promised(self, receiver: Any, how: str, values: list[Any], *, awaited: bool) -> Iterator[Step]:
+        before = tuple(self.calls(receiver, awaited=True))
+        blocks = [self.function(value).body if _is_function(value) else self.named(value) for value in values]
+        blocks = [tuple(step for step in block if step != Exit(RETURN)) for block in blocks]
+        first = blocks[0] if blocks else ()
+        steps: tuple[Step, ...]
+        if how == "then":
+            steps = (*before, *first) if len(blocks) < 2 else (Try(before, blocks[1], first, (), self.spot(receiver)),)  # noqa: PLR2004 - both of then()'s
+        elif how == "catch":
+            steps = (Try(before, first, (), (), self.spot(receiver)),)
+        else:
+            steps = (Try(before, None, (), first, self.spot(receiver)),)
+        yield from steps if awaited else (Floating(steps, self.spot(receiver), held=False),)
+
+    def named(self, value: Any) -> tuple[Step, ...]:
+        """What a function does that is only named, as in `.then(message.ack)`."""
+        chain = _chain(_plain(value))
+        return (Call(chain, (), _mentions(value), "", True, False, self.spot(value)),) if chain else tuple(self.calls(value))
+
+    def each(self, node: Any, receiver: Any, value: Any, *, waits: bool, awaited: bool) -> Loop:
+        spread = _plain(receiver)
+        if spread.type == "array" and [each.type for each in spread.named_children] == ["spread_element"]:
+            receiver = spread.named_children[0].named_children[0]
+        chain, mentions = _chain(_over(receiver)), _mentions(receiver)
+        function = _plain(value)
+        if function.type not in _FUNCTIONS:
+            called = Argument(_chain(function), _mentions(function), NOTHING)
+            return Loop((), chain, mentions, (), self.spot(node), waits, called=called)
+        made = self.function(function, result_is_awaited=awaited)
+        names = made.parameters[0] if made.parameters else ()
+        names = (names,) if isinstance(names, str) else names
+        body = tuple(made.body)
+        return Loop(names, chain, mentions, body, self.spot(node), waits or not made.is_async, is_function=True)
+
+    def plain_call(self, node: Any, chain: tuple[str, ...], values: list[Any], *, awaited: bool) -> Iterator[Step]:
+        for before in _receivers(node.child_by_field_name("function")):
+            for value in before.child_by_field_name("arguments").named_children:
+                yield from self.calls(value)
+        arguments = []
+        for value in values:
+            function = self.function(value) if _is_function(value) else None
+            if function is None:
+                yield from self.calls(value)
+            mentions = NOTHING if function else _mentions(value)
+            arguments.append(Argument(_chain(_plain(value)), mentions, NOTHING if function else _whole(value), function))
+        strings = "\n".join(_text(each) for each in _walk(node) if each.type in {"string", "template_string"})
+        named = [self.resolved(each) for each in _walk(node) if each.type == "identifier"]
+        strings += "".join(f"\n{_text(each)}" for each in named if each.type in {"string", "template_string"})
+        strings += "".join(f"\n{_text(each)}=" for each in _walk(node) if each.type == "property_identifier")
+        fresh = any(_FRESH.search(value.text) for value in values)
+        fresh = fresh or any(_FRESH.search(each.child_by_field_name("arguments").text) for each in _receivers(node))
+        yield Call(chain or ("?",), tuple(arguments), _mentions(node), strings, awaited, fresh, self.spot(node))
+
+    def sent(self, root: Any) -> Iterator[Sent]:
+        """Every `send` and `sendBatch` on something that may be a binding."""
+        for node in _walk(root):
+            if node.type != "call_expression":
+                continue
+            chain = _chain(node.child_by_field_name("function"))
+            arguments = node.child_by_field_name("arguments")
+            values = [each for each in arguments.named_children if each.type != "comment"] if arguments is not None else []
+            if len(chain) > 1 and chain[-1] in {"send", "sendBatch"} and values:
+                value = self.resolved(values[0])
+                bound = self.bound.get(chain[0], []) if len(chain) == 2 else []  # noqa: PLR2004 - x.send
+                through = _chain(bound[0]) if len(bound) == 1 else ()
+                binding = (through or chain[:-1])[-1]
+                if chain[-1] == "send":
+                    yield Sent(binding, False, *self.keys(value), 1, self.spot(node))
+                else:
+                    yield Sent(binding, True, *self.batch(value), self.spot(node))
+
+    def resolved(self, node: Any) -> Any:
+        """What a name stands for that the module binds once; else the node."""
+        node = _plain(node)
+        bound = self.bound.get(_text(node), []) if node.type in _NAMES else []
+        return _plain(bound[0]) if len(bound) == 1 else node
+
+    def keys(self, node: Any) -> tuple[frozenset[str] | None, frozenset[str]]:
+        """The keys of an object literal, None where they are not certain, and those whose values are made on the spot."""
+        node = _plain(node)
+        found = _members(node) if node.type == "object" else None
+        if found is None:
+            return None, NOTHING
+        fresh = [key for key, value in found.items() if value is not None and _FRESH.search(self.resolved(value).text)]
+        return frozenset(found), frozenset(fresh)
+
+    def literal(self, node: Any) -> str | None:
+        """The text of a string, or of a constant of the module that is one."""
+        return _string(self.resolved(node)) if node is not None else None
+
+    def test(self, node: Any) -> Test | None:
+        """A comparison with a name, if a condition is one."""
+        node = _plain(node)
+        field = node.child_by_field_name
+        if node.type == "unary_expression" and _text(field("operator")) == "!":
+            return opposite(self.test(field("argument")))
+        if node.type == "call_expression" and field("function").type == "member_expression":
+            values = field("arguments").named_children
+            chain, name = _chain(field("function")), self.literal(values[0]) if len(values) == 1 else None
+            pattern = _PARTS.get(chain[-1]) if chain else None
+            return Test(chain[:-1], frozenset({pattern.format(name)})) if name is not None and pattern is not None else None
+        if node.type != "binary_expression":
+            return None
+        operator, left, right = _text(field("operator")), field("left"), field("right")
+        if operator == "||":
+            return either([self.test(left), self.test(right)])
+        if self.literal(left) is not None:
+            left, right = right, left
+        if operator not in {"===", "==", "!==", "!="}:
+            return None
+        compared = self.compared(_chain(left), right)
+        return compared if operator.startswith("=") else opposite(compared)
+
+    def compared(self, of: tuple[str, ...], node: Any) -> Test | None:
+        """The comparison with a text, or with a name that may be imported."""
+        name = self.literal(node)
+        if name is not None:
+            return Test(of, frozenset({name}))
+        if node is not None and node.type == "identifier" and _text(node) not in self.bound:
+            return Test(of, NOTHING, imported=frozenset({_text(node)}))
+        return None
+
+    def constants(self) -> dict[str, str]:
+        """The names that are bound once, to a text."""
+        return {
+            name: text
+            for name, values in self.bound.items()
+            if len(values) == 1 and (text := self.literal(values[0])) is not None
+        }
+
+    def batch(self, node: Any) -> tuple[frozenset[str] | None, frozenset[str], int | None]:
+        """The fields of the bodies in the argument of a `sendBatch`, those made on the spot, and how many there can be."""
+        most, elements = None, []
+        if node.type == "array":
+            elements = [_plain(each) for each in node.named_children if each.type != "comment"]
+            most = None if any(each.type == "spread_element" for each in elements) else len(elements)
+        while node.type == "call_expression":
+            callee = node.child_by_field_name("function")
+            if callee.type != "member_expression":
+                break
+            values = node.child_by_field_name("arguments").named_children
+            name = _text(callee.child_by_field_name("property"))
+            if name == "slice" and most is None:
+                most = self.width(values)
+            elif name == "map" and values and _is_function(values[0]):
+                elements = [_plain(each) for each in _results(_plain(values[0]))]
+            node = self.resolved(callee.child_by_field_name("object"))
+        bodies = [_field_of(each, "body") for each in elements]
+        found = [self.keys(self.resolved(body)) for body in bodies if body is not None]
+        keys = [each for each, _ in found if each is not None]
+        if not keys or len(keys) < len(bodies):
+            return None, NOTHING, most
+        return frozenset.intersection(*keys), frozenset.intersection(*(fresh for _, fresh in found)), most
+
+    def width(self, values: list[Any]) -> int | None:
+        """How long `slice(i, i + 100)` or `slice(0, 100)` can be."""
+        if len(values) != 2:  # noqa: PLR2004 - from and to
+            return None
+        upper = values[1]
+        if values[0].text != b"0":
+            if upper.type != "binary_expression" or upper.child_by_field_name("left").text != values[0].text:
+                return None
+            if _text(upper.child_by_field_name("operator")) != "+":
+                return None
+            upper = upper.child_by_field_name("right")
+        text = _text(self.resolved(upper)).replace("_", "")
+        return int(text) if text.isdecimal() else None
+
+
+def _walk(node: Any) -> Iterator[Any]:
+    waiting = [node]
+    while waiting:
+        at = waiting.pop()
+        yield at
+        waiting += reversed(at.named_children)
+
+
+def _outside_of_functions(node: Any) -> Iterator[Any]:
+    waiting = [node]
+    while waiting:
+        at = waiting.pop()
+        yield at
+        if at.type != "method_definition" and at.type not in _FUNCTIONS:
+            waiting += reversed(at.named_children)
+
+
+def _text(node: Any) -> str:
+    return str(node.text.decode("utf-8", "replace"))
+
+
+def _plain(node: Any) -> Any:
+    """The value within `(…)`, `await …`, `… as T`, `… satisfies T` and `…!`."""
+    while node.type in _WRAPPERS and node.named_children:
+        node = node.named_children[0]
+    return node
+
+
+def _is_function(node: Any) -> bool:
+    return node is not None and _plain(node).type in _FUNCTIONS
+
+
+def _chain(node: Any) -> tuple[str, ...]:
+    """The path of a plain expression, calls on the way left out; empty where it is none."""
+    node = _plain(node)
+    field = node.child_by_field_name
+    if node.type in {"identifier", "this"}:
+        return (_text(node),)
+    if node.type == "member_expression":
+        before = _chain(field("object"))
+        return (*before, _text(field("property"))) if before else ()
+    if node.type == "subscript_expression":
+        before, index = _chain(field("object")), _string(field("index"))
+        return (*before, index or ANY) if before else ()
+    return _chain(field("function")) if node.type == "call_expression" else ()
+
+
+def _receivers(node: Any) -> Iterator[Any]:
+    """The calls on whose results something is called."""
+    while node.type in {"member_expression", "call_expression", *_WRAPPERS}:
+        if node.type == "call_expression":
+            yield node
+            node = node.child_by_field_name("function")
+        else:
+            node = node.child_by_field_name("object") if node.type == "member_expression" else node.named_children[0]
+
+
+def _mentions(node: Any) -> frozenset[str]:
+    return frozenset(_text(each) for each in _walk(node) if each.type in _NAMES)
+
+
+def _whole(node: Any) -> frozenset[str]:
+    """The names in it of which not just a field is taken."""
+    return frozenset(
+        _text(each)
+        for each in _walk(node)
+        if each.type in _NAMES
+        and (each.parent is None or each.parent.type not in {"member_expression", "subscript_expression"})
+    )
+
+
+def _paths(node: Any) -> tuple[tuple[str, ...], ...]:
+    """The plain paths in an expression."""
+    return tuple(dict.fromkeys(chain for each in _walk(node) if (chain := _chain(each))))
+
+
+def _string(node: Any) -> str | None:
+    return _text(node)[1:-1] if node is not None and node.type == "string" else None
+
+
+def _over(node: Any) -> Any:
+    """What is looped over in `batch.messages.entries()` and the like."""
+    node = _plain(node)
+    if (
+        node.type == "call_expression"
+        and _chain(node)[-1:]
+        and _chain(node)[-1] in {"entries", "values", "slice", "filter", "toSorted"}
+    ):
+        return node.child_by_field_name("function").child_by_field_name("object")
+    return node
+
+
+def _parameter(node: Any) -> str | tuple[str, ...]:
+    names, is_pattern = _bound_names(node)
+    return names if is_pattern or len(names) != 1 else names[0]
+
+
+def _bound_names(node: Any) -> tuple[tuple[str, ...], bool]:
+    """The names that a target binds, and whether it is a pattern that takes something apart."""
+    pattern = node.child_by_field_name("pattern")
+    node = _plain(pattern if pattern is not None else node)
+    if node.type == "identifier":
+        return (_text(node),), False
+    kinds = {"identifier", "shorthand_property_identifier_pattern"}
+    return tuple(_text(each) for each in _walk(node) if each.type in kinds), True
+
+
+def _imported(node: Any) -> dict[str, tuple[str, str]]:
+    source = _string(node.child_by_field_name("source")) or ""
+    made = {}
+    for each in _walk(node):
+        if each.type == "import_specifier":
+            name = _text(each.child_by_field_name("name"))
+            alias = each.child_by_field_name("alias")
+            made[_text(alias) if alias is not None else name] = (source, name)
+        elif each.type == "import_clause":
+            made |= {_text(child): (source, "default") for child in each.named_children if child.type == "identifier"}
+    return made
+
+
+def _members(node: Any) -> dict[str, Any] | None:
+    """The keys of an object literal with their values (a shorthand is its own); None where the keys are not certain."""
+    found: dict[str, Any] = {}
+    for member in node.named_children:
+        key = member.child_by_field_name("key" if member.type == "pair" else "name")
+        if member.type == "shorthand_property_identifier":
+            found[_text(member)] = member
+        elif member.type == "comment":
+            continue
+        elif key is None or key.type == "computed_property_name":
+            return None  # a spread, or a name that only running tells
+        else:
+            found[_text(key).strip("\"'")] = member.child_by_field_name("value")
+    return found
+
+
+def _field_of(node: Any, name: str) -> Any:
+    """The value of a field of an object literal; None where there is none."""
+    for member in node.named_children if node.type == "object" else ():
+        if member.type == "pair" and _text(member.child_by_field_name("key")).strip("\"'") == name:
+            return member.child_by_field_name("value")
+        if member.type == "shorthand_property_identifier" and _text(member) == name:
+            return member
+    return None
+
+
+def _results(function: Any) -> Iterable[Any]:
+    """What a function written there gives back: its expression, or what its own `return`s do."""
+    body = function.child_by_field_name("body")
+    if body.type != "statement_block":
+        return [body]
+    return [
+        each.named_children[0]
+        for each in _outside_of_functions(body)
+        if each.type == "return_statement" and each.named_children
+    ]

@@ -1,0 +1,403 @@
+"""Python into steps, with `ast`."""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+
+from cfq_lint.code.steps import (
+    ANY,
+    BREAK,
+    CONTINUE,
+    NOTHING,
+    RAISE,
+    RETURN,
+    Argument,
+    Assign,
+    Branch,
+    Call,
+    Exit,
+    Floating,
+    Function,
+    Loop,
+    Module,
+    Sent,
+    Spot,
+    Test,
+    Try,
+    either,
+    opposite,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from cfq_lint.code.steps import Step
+
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_LISTS = (ast.Tuple, ast.List, ast.Set)
+_HANDLERS = ("queue", "on_queue")
+_FRESH = re.compile(r"\b(?:uuid[1-7]|token_hex|token_urlsafe|randomUUID|nanoid|ulid)\(")
+_TASKS = frozenset({"create_task", "ensure_future"})
+_HELD = frozenset({"waitUntil", "wait_until"})
+
+
+def read(path: str, text: str) -> Module | None:
+    """The module; None where it does not parse."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # an odd escape in somebody's source is not ours to tell
+            tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    try:
+        return _Reader(path, text).module(tree)
+    except RecursionError:
+        return None
+
+
+class _Reader:
+    def __init__(self, path: str, text: str) -> None:
+        self.path = path
+        self.text = text
+        self.bound: dict[str, list[ast.expr]] = {}
+
+    def module(self, tree: ast.Module) -> Module:
+        """The module of a tree."""
+        for each in ast.walk(tree):
+            if isinstance(each, ast.Assign) and isinstance(each.targets[0], ast.Name):
+                self.bound.setdefault(each.targets[0].id, []).append(each.value)
+        functions: dict[str, list[Function]] = {}
+        handlers = []
+        for node in tree.body:
+            if isinstance(node, _FUNCTIONS):
+                made = self.function(node)
+                functions.setdefault(node.name, []).append(made)
+                if node.name == "on_queue":
+                    handlers.append(made)
+            elif isinstance(node, ast.ClassDef):
+                for member in node.body:
+                    if isinstance(member, _FUNCTIONS):
+                        made = self.function(member)
+                        functions.setdefault(f"this.{member.name}", []).append(made)
+                        if member.name in _HANDLERS and node.name == "Default":
+                            handlers.append(made)
+        imports: dict[str, tuple[str, str]] = {}
+        for each in ast.walk(tree):
+            if isinstance(each, ast.ImportFrom):
+                source = "." * each.level + (each.module or "")
+                imports |= {alias.asname or alias.name: (source, alias.name) for alias in each.names}
+            elif isinstance(each, ast.Import):
+                imports |= {alias.asname or alias.name: (alias.name, "") for alias in each.names}
+        once = {name: found[0] for name, found in functions.items() if len(found) == 1}
+        return Module(self.path, self.text, once, imports, tuple(handlers), (), tuple(self.sent(tree)), self.constants())
+
+    def spot(self, node: ast.expr | ast.stmt) -> Spot:
+        line = self.text.split("\n")[node.lineno - 1].encode("utf-8", "replace")
+        return Spot(self.path, node.lineno, len(line[: node.col_offset].decode("utf-8", "replace")) + 1)
+
+    def function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> Function:
+        names = [each.arg for each in (*node.args.posonlyargs, *node.args.args)]
+        names = names[1:] if names[:1] in (["self"], ["cls"]) else names
+        return Function(node.name, tuple(names), self.block(node.body), isinstance(node, ast.AsyncFunctionDef), self.spot(node))
+
+    def block(self, body: Iterable[ast.stmt]) -> tuple[Step, ...]:
+        return tuple(step for statement in body for step in self.statement(statement))
+
+    def statement(self, node: ast.stmt) -> Iterator[Step]:
+        match node:
+            case ast.Expr(value=value):
+                yield from self.calls(value)
+            case ast.Assign(targets=[target], value=value):
+                yield from self.assign(target, value)
+            case ast.AnnAssign(target=target, value=value) | ast.AugAssign(target=target, value=value) if value is not None:
+                yield from self.assign(target, value)
+            case (
+                ast.For(target=target, iter=over, body=body, orelse=orelse)
+                | ast.AsyncFor(target=target, iter=over, body=body, orelse=orelse)
+            ):
+                yield from self.calls(over)
+                yield self.loop(target, over, self.block(body), node)
+                yield from self.block(orelse)
+            case ast.While(test=test, body=body):
+                yield from self.calls(test)
+                yield Branch(((None, self.block(body)), (None, ())))
+            case ast.If(test=test, body=body, orelse=orelse):
+                yield from self.calls(test)
+                yield Branch(((self.test(test), self.block(body)), (None, self.block(orelse))), _paths(test))
+            case ast.Match(subject=subject, cases=cases):
+                yield from self.calls(subject)
+                arms = [(_case(subject, case.pattern), self.block(case.body)) for case in cases]
+                yield Branch((*arms, (None, ())), _paths(subject))
+            case ast.With(items=items, body=body) | ast.AsyncWith(items=items, body=body):
+                for item in items:
+                    yield from self.calls(item.context_expr)
+                yield from self.block(body)
+            case ast.Try(body=body, handlers=handlers, orelse=orelse, finalbody=final):
+                caught = [(None, self.block(handler.body)) for handler in handlers]
+                if not any(_catches_all(handler) for handler in handlers):
+                    caught.append((None, (Exit(RAISE),)))
+                handler = (Branch(tuple(caught)),) if handlers else None
+                yield Try(self.block(body), handler, self.block(orelse), self.block(final), self.spot(node))
+            case ast.Return(value=value):
+                yield from self.calls(value) if value is not None else ()
+                yield Exit(RETURN)
+            case ast.Raise():
+                yield Exit(RAISE)
+            case ast.Break():
+                yield Exit(BREAK)
+            case ast.Continue():
+                yield Exit(CONTINUE)
+            case _:
+                return
+
+    def assign(self, target: ast.expr, value: ast.expr) -> Iterator[Step]:
+        yield from self.calls(value)
+        names = tuple(each.id for each in ast.walk(target) if isinstance(each, ast.Name))
+        plain = value.value if isinstance(value, ast.Await) else value
+        yield Assign(names, _chain(plain), _mentions(value), _fresh(value))
+
+    def loop(self, target: ast.expr, over: ast.expr, body: tuple[Step, ...], node: ast.expr | ast.stmt) -> Loop:
+        names = tuple(each.id for each in ast.walk(target) if isinstance(each, ast.Name))
+        chain = _chain(over)
+        if isinstance(over, ast.Call) and isinstance(over.func, ast.Name) and over.func.id == "enumerate" and over.args:
+            chain, names = _chain(over.args[0]), names[1:]
+        elif isinstance(over, ast.Call) and isinstance(over.func, ast.Name) and over.func.id in {"list", "sorted", "reversed"}:
+            chain = _chain(over.args[0]) if over.args else ()
+        return Loop(names, chain, _mentions(over), body, self.spot(node))
+
+    def calls(self, node: ast.expr, *, awaited: bool = False) -> Iterator[Step]:
+        """The calls in an expression, in the order in which they happen."""
+        match node:
+            case ast.Await(value=value):
+                yield from self.calls(value, awaited=True)
+            case ast.Call():
+                yield from self.call(node, awaited=awaited)
+            case ast.IfExp(test=test, body=body, orelse=orelse):
+                yield from self.calls(test)
+                yield Branch(((self.test(test), tuple(self.calls(body))), (None, tuple(self.calls(orelse)))), _paths(test))
+            case ast.BoolOp(values=[first, *rest]):
+                yield from self.calls(first)
+                more = tuple(step for each in rest for step in self.calls(each))
+                if more:
+                    yield Branch(((None, more), (None, ())))
+            case (
+                ast.ListComp(elt=made, generators=[of])
+                | ast.GeneratorExp(elt=made, generators=[of])
+                | ast.SetComp(elt=made, generators=[of])
+            ):
+                steps = tuple(self.calls(made, awaited=awaited))
+                yield from self.calls(of.iter)
+                if steps:
+                    yield self.loop(of.target, of.iter, steps, node)
+            case ast.Lambda():
+                return
+            case _:
+                for child in ast.iter_child_nodes(node):
+                    if isinstance(child, ast.expr):
+                        yield from self.calls(child, awaited=awaited)
+
+    def call(self, node: ast.Call, *, awaited: bool) -> Iterator[Step]:
+        chain = _chain(node.func)
+        values = [each.value if isinstance(each, ast.Starred) else each for each in node.args]
+        values += [keyword.value for keyword in node.keywords]
+        if chain[-1:] == ("gather",):
+            inner = tuple(step for value in values for step in self.calls(value, awaited=True))
+            settles = any(
+                keyword.arg == "return_exceptions" and isinstance(keyword.value, ast.Constant) and keyword.value.value is True
+                for keyword in node.keywords
+            )
+            yield from (Try(inner, (), (), (), self.spot(node)),) if settles else inner
+            return
+        if chain[-1:] and (chain[-1] in _HELD or chain[-1] in _TASKS):
+            inner = tuple(step for value in values for step in self.calls(value, awaited=True))
+            yield Floating(inner, self.spot(node), chain[-1] in _HELD)
+            return
+        for receiver in _receivers(node.func):
+            for value in receiver.args:
+                yield from self.calls(value)
+        for value in values:
+            yield from self.calls(value)
+        arguments = tuple(Argument(_chain(value), _mentions(value), _whole(value)) for value in values)
+        inside = [_bound(each, self.bound) if isinstance(each, ast.Name) else each for each in ast.walk(node)]
+        strings = [each.value for each in inside if isinstance(each, ast.Constant) and isinstance(each.value, str)]
+        text = "\n".join(strings)
+        text += "".join(f"\n{each.attr}=" for each in ast.walk(node) if isinstance(each, ast.Attribute))
+        text += "".join(f"\n{keyword.arg}=" for keyword in node.keywords)
+        yield Call(chain or ("?",), arguments, _mentions(node), text, awaited, any(map(_fresh, values)), self.spot(node))
+
+    def test(self, node: ast.expr) -> Test | None:
+        """A comparison with names, if a condition is one; a name may be a constant of the module."""
+        match node:
+            case ast.UnaryOp(op=ast.Not(), operand=operand):
+                return opposite(self.test(operand))
+            case ast.BoolOp(op=ast.Or(), values=values):
+                return either([self.test(value) for value in values])
+            case ast.Call(func=ast.Attribute(value=of, attr="startswith" | "endswith" as how), args=[given]):
+                names = self.texts(given)
+                shown = [f"{name}*" if how == "startswith" else f"*{name}" for name in names or ()]
+                return Test(_chain(of), frozenset(shown)) if names else None
+            case ast.Compare(left=left, ops=[ast.In()], comparators=[other]) if self.texts(left) and not self.texts(other):
+                return Test(_chain(other), frozenset(f"*{name}*" for name in self.texts(left) or ()))
+            case ast.Compare(left=left, ops=[ast.Eq() | ast.NotEq() | ast.In() as operator], comparators=[other]):
+                names = self.texts(other)
+                if (
+                    names is None
+                    and isinstance(other, ast.Name)
+                    and other.id not in self.bound
+                    and not isinstance(operator, ast.In)
+                ):
+                    return Test(_chain(left), NOTHING, isinstance(operator, ast.Eq), frozenset({other.id}))
+                if not names or (isinstance(operator, ast.In) and not isinstance(_bound(other, self.bound), _LISTS)):
+                    return None
+                return Test(_chain(left), frozenset(names), not isinstance(operator, ast.NotEq))
+            case _:
+                return None
+
+    def constants(self) -> dict[str, str]:
+        """The names that are bound once, to a text."""
+        found = {name: self.texts(values[0]) for name, values in self.bound.items() if len(values) == 1}
+        return {name: texts[0] for name, texts in found.items() if texts is not None and len(texts) == 1}
+
+    def texts(self, node: ast.expr) -> list[str] | None:
+        """The texts that an expression is or lists; None where it holds anything else."""
+        node = _bound(node, self.bound)
+        values = [_bound(each, self.bound) for each in node.elts] if isinstance(node, _LISTS) else [node]
+        texts = [each.value for each in values if isinstance(each, ast.Constant) and isinstance(each.value, str)]
+        return texts if len(texts) == len(values) else None
+
+    def sent(self, tree: ast.Module) -> Iterator[Sent]:
+        """Every `send` and `sendBatch` on something that may be a binding."""
+        bound = self.bound
+        for node in ast.walk(tree):
+            chain = _chain(node.func) if isinstance(node, ast.Call) else ()
+            if isinstance(node, ast.Call) and len(chain) > 1 and chain[-1] in {"send", "sendBatch", "send_batch"} and node.args:
+                given = _bound(node.args[0], bound)
+                through = _chain(bound[chain[0]][0]) if len(chain) == 2 and len(bound.get(chain[0], ())) == 1 else ()  # noqa: PLR2004 - x.send
+                binding = (through or chain[:-1])[-1]
+                if chain[-1] == "send":
+                    yield Sent(binding, False, *_keys(given, bound), 1, self.spot(node))
+                else:
+                    yield Sent(binding, True, *_batch(given, bound), self.spot(node))
+
+
+def _chain(node: ast.AST) -> tuple[str, ...]:
+    """The path of a plain expression, calls on the way left out; empty where it is none."""
+    match node:
+        case ast.Name(id=name):
+            return ("this",) if name == "self" else (name,)
+        case ast.Attribute(value=value, attr=name):
+            before = _chain(value)
+            return (*before, name) if before else ()
+        case ast.Call(func=func):
+            return _chain(func)
+        case ast.Subscript(value=value, slice=ast.Constant(value=str(name))):
+            before = _chain(value)
+            return (*before, name) if before else ()
+        case ast.Subscript(value=value):
+            before = _chain(value)
+            return (*before, ANY) if before else ()
+        case ast.Await(value=value):
+            return _chain(value)
+        case _:
+            return ()
+
+
+def _receivers(node: ast.AST) -> Iterator[ast.Call]:
+    """The calls on whose results something is called."""
+    while isinstance(node, ast.Attribute | ast.Call | ast.Subscript):
+        if isinstance(node, ast.Call):
+            yield node
+            node = node.func
+        else:
+            node = node.value
+
+
+def _mentions(node: ast.AST) -> frozenset[str]:
+    return frozenset(each.id for each in ast.walk(node) if isinstance(each, ast.Name))
+
+
+def _whole(node: ast.AST) -> frozenset[str]:
+    """The names in it of which not just a field is taken."""
+    taken = {each.value for each in ast.walk(node) if isinstance(each, ast.Attribute | ast.Subscript)}
+    return frozenset(each.id for each in ast.walk(node) if isinstance(each, ast.Name) and each not in taken)
+
+
+def _paths(node: ast.AST) -> tuple[tuple[str, ...], ...]:
+    """The plain paths in an expression."""
+    return tuple(dict.fromkeys(chain for each in ast.walk(node) if (chain := _chain(each))))
+
+
+def _fresh(node: ast.AST) -> bool:
+    return _FRESH.search(ast.unparse(node)) is not None
+
+
+def _catches_all(handler: ast.ExceptHandler) -> bool:
+    return handler.type is None or (isinstance(handler.type, ast.Name) and handler.type.id in {"Exception", "BaseException"})
+
+
+def _case(subject: ast.expr, pattern: ast.pattern) -> Test | None:
+    options = pattern.patterns if isinstance(pattern, ast.MatchOr) else [pattern]
+    names = [
+        each.value.value
+        for each in options
+        if isinstance(each, ast.MatchValue) and isinstance(each.value, ast.Constant) and isinstance(each.value.value, str)
+    ]
+    return Test(_chain(subject), frozenset(names)) if len(names) == len(options) else None
+
+
+def _bound(node: ast.expr, bound: dict[str, list[ast.expr]]) -> ast.expr:
+    if isinstance(node, ast.Name) and len(bound.get(node.id, ())) == 1:
+        return bound[node.id][0]
+    return node
+
+
+def _keys(node: ast.expr, bound: dict[str, list[ast.expr]]) -> tuple[frozenset[str] | None, frozenset[str]]:
+    """The keys of a dict display, None where they are not certain, and those whose values are made on the spot."""
+    if isinstance(node, ast.Call) and _chain(node.func)[-1:] == ("to_js",) and node.args:
+        node = _bound(node.args[0], bound)
+    if not isinstance(node, ast.Dict):
+        return None, NOTHING
+    pairs = zip(node.keys, node.values, strict=True)
+    named = {key.value: value for key, value in pairs if isinstance(key, ast.Constant) and isinstance(key.value, str)}
+    fresh = frozenset(key for key, value in named.items() if _fresh(_bound(value, bound)))
+    return (frozenset(named) if len(named) == len(node.keys) else None), fresh
+
+
+def _batch(node: ast.expr, bound: dict[str, list[ast.expr]]) -> tuple[frozenset[str] | None, frozenset[str], int | None]:
+    """The keys of the bodies in what is given to a `sendBatch`, those made on the spot, and how many there can be."""
+    most = None
+    elements = [node.elt] if isinstance(node, ast.ListComp) else node.elts if isinstance(node, ast.List) else []
+    if isinstance(node, ast.List) and not any(isinstance(each, ast.Starred) for each in node.elts):
+        most = len(node.elts)
+    sliced = node.generators[0].iter if isinstance(node, ast.ListComp) else node
+    if isinstance(sliced, ast.Subscript) and isinstance(sliced.slice, ast.Slice):
+        most = _width(sliced.slice, bound)
+    bodies = []
+    for each in elements:
+        if isinstance(each, ast.Dict):
+            bodies += [
+                v for k, v in zip(each.keys, each.values, strict=True) if isinstance(k, ast.Constant) and k.value == "body"
+            ]
+    found = [_keys(_bound(body, bound), bound) for body in bodies]
+    keys = [each for each, _ in found if each is not None]
+    if not keys or len(keys) < len(elements):
+        return None, NOTHING, most
+    return frozenset.intersection(*keys), frozenset.intersection(*(fresh for _, fresh in found)), most
+
+
+def _width(node: ast.Slice, bound: dict[str, list[ast.expr]]) -> int | None:
+    """How long `[i : i + 100]` or `[:100]` can be."""
+    upper = node.upper
+    if node.lower is not None:
+        if not (isinstance(upper, ast.BinOp) and isinstance(upper.op, ast.Add) and _same(upper.left, node.lower)):
+            return None
+        upper = upper.right
+    upper = _bound(upper, bound) if upper is not None else None
+    return upper.value if isinstance(upper, ast.Constant) and isinstance(upper.value, int) else None
+
+
+def _same(one: ast.expr, other: ast.expr) -> bool:
+    return ast.dump(one) == ast.dump(other)

@@ -1,0 +1,55 @@
+"""Both pages in Chromium: they fit, load nothing, print, and axe-core finds nothing, in light and dark, on a phone and on a desk."""
+
+from __future__ import annotations
+
+import pytest
+
+from cfq_lint.outputs import checklist_html, estimate_html
+from tests.emulator.http.browsers import browser
+
+from .support import ACCEPTANCE
+from .test_outputs import both, evil
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    with browser() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("pages")
+    made = {}
+    projects = {"environments": both(ACCEPTANCE / "environments"), "evil": evil(tmp_path_factory.mktemp("evil"))}
+    for name, (listed, estimated) in projects.items():
+        for kind, text in (("list", checklist_html.render(listed)), ("estimate", estimate_html.render(estimated))):
+            file = folder / f"{name}-{kind}.html"
+            file.write_text(text, encoding="utf-8")
+            made[file.stem] = file.as_uri()
+    return made
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(360, "light"), (1280, "dark")])
+def test_the_pages_fit_and_axe_finds_nothing(chromium, pages, width, scheme):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="install the extra `browser`").Axe()
+    context = chromium.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme, bypass_csp=True)
+    for name, url in pages.items():
+        page = context.new_page()
+        wrong, asked = [], []
+        page.on("dialog", lambda dialog, wrong=wrong: wrong.append(dialog.message))
+        page.on("pageerror", lambda error, wrong=wrong: wrong.append(str(error)))
+        page.on("request", lambda request, asked=asked: asked.append(request.url))
+        page.goto(url)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, name
+        for table in page.query_selector_all("section > table"):
+            assert table.evaluate("each => each.scrollWidth <= each.parentElement.clientWidth"), name
+        found = axe.run(page)
+        assert found.violations_count == 0, (name, found.generate_report())
+        assert page.evaluate("getComputedStyle(document.body).backgroundColor") == ("rgb(244, 246, 249)" if scheme == "light" else "rgb(17, 20, 26)")
+        page.emulate_media(media="print")
+        assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)", "paper is white"
+        assert not wrong
+        assert asked == [url], name
+        page.close()
+    context.close()

@@ -1,0 +1,92 @@
+"""What sources send, and what consumers do against duplicates."""
+
+from __future__ import annotations
+
+import pytest
+
+from cfq_lint.code.acknowledging import BAD, GOOD, UNSURE
+from cfq_lint.code.deduplicating import deduplicating
+
+from .support import handled, js, py, read
+
+
+def sent(text, **files):
+    """What the sources send: binding, whether together, fields, those made on the spot, how many at most."""
+    program = read(text, **files)
+    assert not program.problem
+    found = [each for module in program.modules.values() for each in module.sent]
+    return [(each.binding, each.is_batch, None if each.keys is None else sorted(each.keys), sorted(each.fresh), each.most) for each in found]
+
+
+SENT = {
+    "a literal": ("await env.Q.send({ id: crypto.randomUUID(), 'a': 1 });", [("Q", False, ["a", "id"], ["id"], 1)]),
+    "a name": ("const body = { order_id: order, to }; await env.Q.send(body, { delaySeconds: 5 });", [("Q", False, ["order_id", "to"], [], 1)]),
+    "a fresh name": ("const id = uuidv4(); await this.env.Q.send({ id });", [("Q", False, ["id"], ["id"], 1)]),
+    "something else": ("await env.Q.send(await request.json());", [("Q", False, None, [], 1)]),
+    "a spread": ("await env.Q.send({ ...order, id: nanoid() });", [("Q", False, None, [], 1)]),
+    "a time is no id": ("await env.Q.send({ id: Date.now() });", [("Q", False, ["id"], [], 1)]),
+    "a list": ("await env.Q.sendBatch([{ body: { id: 1 } }, { body: { id: 2, b: 1 } }]);", [("Q", True, ["id"], [], 2)]),
+    "a list with more": ("await env.Q.sendBatch([{ body: 1 }, ...more]);", [("Q", True, None, [], None)]),
+    "mapped": ("await env.Q.sendBatch(all.map((each) => ({ body: { id: ulid(), each } })));", [("Q", True, ["each", "id"], ["id"], None)]),
+    "in parts": ("await env.Q.sendBatch(all.slice(i, i + 50).map((each) => ({ body: each })));", [("Q", True, None, [], 50)]),
+    "in parts by a constant": ("const PART = 1_00; const part = all.slice(i, i + PART); await env.Q.sendBatch(part);", [("Q", True, None, [], 100)]),
+    "in parts of another length": ("await env.Q.sendBatch(all.slice(i, j + 50));", [("Q", True, None, [], None)]),
+    "the first": ("await env.Q.sendBatch(all.slice(0, 500));", [("Q", True, None, [], 500)]),
+    "through a name": ("const out = env.Q; await out.send({ id: 1 });", [("Q", False, ["id"], [], 1)]),
+    "not a binding": ("send({ id: 1 }); await socket.send('x');", [("socket", False, None, [], 1)]),
+}
+
+
+@pytest.mark.parametrize(("body", "found"), SENT.values(), ids=SENT)
+def test_what_javascript_sends(body, found):
+    assert sent(js(body)) == found
+
+
+SENT_BY_PYTHON = {
+    "a literal": ('await self.env.Q.send({"id": str(uuid4()), "a": 1})', [("Q", False, ["a", "id"], ["id"], 1)]),
+    "a name": ('body = {"order_id": order}\nawait self.env.Q.send(body, delaySeconds=5)', [("Q", False, ["order_id"], [], 1)]),
+    "through a name": ('out = self.env.Q\nawait out.send({"id": 1})', [("Q", False, ["id"], [], 1)]),
+    "to_js": ('await env.Q.send(to_js({"id": 1}, dict_converter=Object.fromEntries))', [("Q", False, ["id"], [], 1)]),
+    "something else": ("await self.env.Q.send(await request.json())", [("Q", False, None, [], 1)]),
+    "a list": ('await self.env.Q.sendBatch([{"body": {"id": 1}}, {"body": {"id": 2}}])', [("Q", True, ["id"], [], 2)]),
+    "in parts": ('await self.env.Q.sendBatch([{"body": each} for each in every[i : i + 50]])', [("Q", True, None, [], 50)]),
+    "the first": ("await self.env.Q.sendBatch(every[:500])", [("Q", True, None, [], 500)]),
+}
+
+
+@pytest.mark.parametrize(("body", "found"), SENT_BY_PYTHON.values(), ids=SENT_BY_PYTHON)
+def test_what_python_sends(body, found):
+    assert sent(py(body)) == found
+
+
+LOOP = "for (const m of batch.messages) {{ {} m.ack(); }}"
+KEYS = {
+    "on conflict": (js(LOOP.format("await env.DB.prepare('INSERT INTO a (id) VALUES (?) ON CONFLICT (id) DO NOTHING').bind(m.body.id).run();")), {GOOD}),
+    "or ignore, elsewhere": (js("const s = env.DB.prepare(`INSERT OR IGNORE INTO a (id) VALUES (?)`);" + LOOP.format("await s.bind(m.id).run();")), {GOOD}),
+    "by a constant": (js(LOOP.format("await env.DB.prepare(SQL).bind(m.id).run();"), around="const SQL = 'insert into a (id) values (?) on conflict do nothing';"), {GOOD}),
+    "by a library": (js(LOOP.format("await db.insert(orders).values({ id: m.body.id }).onConflictDoNothing();")), {GOOD}),
+    "by an upsert": (js(LOOP.format("await prisma.order.upsert({ where: { id: m.body.id } });")), {GOOD}),
+    "looked up in a table": (
+        js(LOOP.format("if (await env.DB.prepare('SELECT 1 FROM seen WHERE id = ?').bind(m.id).first()) { m.ack(); continue; } await f(m.body); await env.DB.prepare('INSERT INTO seen (id) VALUES (?)').bind(m.id).run();")),
+        {GOOD},
+    ),
+    "handed on": (js(LOOP.format("await fetch(URL, { headers: { 'Idempotency-Key': m.body.id } });")), {GOOD}),
+    "handed on, as a field": (js(LOOP.format("await stripe.charges.create({ amount: 1 }, { idempotencyKey: m.body.id });")), {GOOD}),
+    "looked up first": (js(LOOP.format("if (await env.SEEN.get(m.id)) { m.ack(); continue; } await f(m.body); await env.SEEN.put(m.id, '1');")), {GOOD}),
+    "made here and handed on": (js(LOOP.format("const key = crypto.randomUUID(); await fetch(URL, { headers: { 'Idempotency-Key': key }, body: m.body });")), {BAD}),
+    "made here and inserted": (js(LOOP.format("await env.DB.prepare('INSERT INTO a (x, y) VALUES (?, ?)').bind(uuid(), m.body.y).run();")), {BAD}),
+    "made here, beside a key": (js(LOOP.format("await env.DB.prepare('INSERT INTO a (x, y) VALUES (?, ?)').bind(uuid(), m.body.orderId).run();")), {UNSURE}),
+    "made here, and passes over": (js(LOOP.format("await env.DB.prepare('INSERT INTO a (x) VALUES (?) ON CONFLICT DO NOTHING').bind(uuid(), m.body.y).run();")), {BAD}),
+    "inserted": (js(LOOP.format("await env.DB.prepare('INSERT INTO a (id) VALUES (?)').bind(m.body.id).run();")), {UNSURE}),
+    "a trace is no key": (js(LOOP.format("const trace = crypto.randomUUID(); console.log(trace); await f(m.body, trace);")), set()),
+    "nothing": (js(LOOP.format("await f(m.body);")), set()),
+    "python": (py("for m in batch.messages:\n    await self.env.DB.prepare('INSERT OR IGNORE INTO a (id) VALUES (?)').bind(m.body['id']).run()"), {GOOD}),
+    "python, made here": (py("for m in batch.messages:\n    await charge(m.body, idempotency_key=str(uuid4()))"), {BAD}),
+    "python, handed on": (py("for m in batch.messages:\n    await charge(m.body, idempotency_key=m.body['key'])"), {GOOD}),
+}
+
+
+@pytest.mark.parametrize(("text", "found"), KEYS.values(), ids=KEYS)
+def test_what_a_consumer_does_against_duplicates(text, found):
+    remarks = deduplicating(handled(text).seen)
+    assert {remark.kind for remark in remarks} == found, remarks
