@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from cfq_lint.code.steps import Module, Step
 
 BATCH, MESSAGES, MESSAGE, DATA, QUEUE, ACKS, RETRIES = "batch", "messages", "message", "data", "queue", "acks", "retries"
+OF_QUEUE = "of queue"
+"""What is made of the queue's name, and so may tell one queue from another."""
 ACK, ACK_ALL, RETRY = "ack()", "ackAll()", "retry"
 _OF_BATCH = {"messages": MESSAGES, "queue": QUEUE}
 _FIELDS = {"ack": ACKS, "retry": RETRIES, "body": DATA, "id": DATA, "timestamp": DATA, "attempts": DATA}
@@ -142,17 +144,21 @@ class Follower:
                 kind = MESSAGE if part == ANY else DATA
             elif kind == MESSAGE:
                 kind = _FIELDS.get(part, DATA)
+            elif kind in _NAMING:
+                kind = OF_QUEUE
             elif kind:
                 kind = DATA
         return kind
 
     def related(self, mentions: frozenset[str], room: _Room) -> bool:
         """Whether one of some names stands for a message, or for what was made of one."""
-        return any(room.names.get(name, QUEUE) != QUEUE for name in mentions)
+        return any(room.names.get(name, QUEUE) not in _NAMING for name in mentions)
 
     def bind(self, step: Assign, room: _Room) -> None:
         """Note what names stand for from here on."""
         kind = self.kind(step.chain, room)
+        if not kind and (about := {self.kind(chain, room) for chain in step.about} - {"", BATCH}) and about <= _NAMING:
+            kind = OF_QUEUE
         for name in step.names:
             if step.is_pattern and kind == BATCH:
                 room.names[name] = _OF_BATCH.get(name, DATA)
@@ -204,7 +210,7 @@ class Follower:
     def branch(self, step: Branch, states: set[State], room: _Room) -> Flow:
         """Every arm that may run; of comparisons with the queue's name the one that does."""
         flow = Flow(set())
-        if any(self.kind(chain, room) == QUEUE for chain in step.about) and not any(
+        if any(self.kind(chain, room) in _NAMING for chain in step.about) and not any(
             self.truth(test, room) is not None for test, _ in step.arms
         ):
             states = {state._replace(guessed=True) for state in states}
@@ -295,16 +301,19 @@ class Follower:
         return out
 
     def floating(self, step: Floating, states: set[State], room: _Room) -> Flow:
-        """Where the work settles the message itself, its own order counts; else it is work that nobody waits for here."""
+        """Where the work settles the message itself, its own order counts; else it is work that nobody waits for here.
+
+        Of work that nobody ever waits for it is not certain that it comes to its end at all.
+        """
         flow = Flow(set())
         for state in states:
             part = self.run(step.body, {state}, room)
             ends = part.normal | part.returned
             settles = any(end.settled != state.settled for end in ends | part.raised)
-            if settles:
+            if settles and (step.held or step.joined):
                 flow.normal |= ends
                 flow.raised |= part.raised
-            elif any(end.before == RELATED != state.before or end.after == RELATED != state.after for end in ends):
+            elif settles or any(end.before == RELATED != state.before or end.after == RELATED != state.after for end in ends):
                 flow.normal.add(state._replace(floating=step.spot) if step.held else state._replace(doubt=step.spot))
             else:
                 flow.normal.add(state)
@@ -325,10 +334,10 @@ class Follower:
             return self.enter(function, around, call.arguments, states, room)
         found = self.local(call.chain, room)
         if found is not None and room.depth < _DEPTH_MAX:
-            part = self.called(call.chain, call.arguments, states, room)
             if found[1].is_async and not call.awaited and is_related:
-                part.normal = {state._replace(doubt=call.spot) for state in part.normal}
-            elif call.awaited and is_related:
+                return self.floating(Floating((replace(call, awaited=True),), call.spot), states, room)
+            part = self.called(call.chain, call.arguments, states, room)
+            if call.awaited and is_related:
                 part.normal = {_as_related(state, call.spot) for state in part.normal}
             return part
         inner = [argument.function for argument in call.arguments if argument.function is not None]
@@ -414,6 +423,7 @@ class Follower:
 
 
 _ELEMENT = "(element)"
+_NAMING = frozenset({QUEUE, OF_QUEUE})
 _WHOLE = frozenset({BATCH, MESSAGE, MESSAGES})
 _SETTLING = _WHOLE | {ACKS, RETRIES}
 _COLLECTS = frozenset({"push", "append", "add", "set", "extend", "unshift"})

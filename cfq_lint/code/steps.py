@@ -63,13 +63,14 @@ class Call:
 
 @record
 class Assign:
-    """Names that are bound to something; `chain` where that is a plain path."""
+    """Names that are bound to something; `chain` where that is a plain path, `about` all plain paths in it."""
 
     names: tuple[str, ...]
     chain: tuple[str, ...]
     mentions: frozenset[str]
     fresh: bool
     is_pattern: bool = False
+    about: tuple[tuple[str, ...], ...] = ()
 
 
 @record
@@ -152,11 +153,15 @@ class Try:
 
 @record
 class Floating:
-    """Work that is started and not waited for; `held` where the runtime waits for it at the end (`waitUntil`)."""
+    """Work that is started and not waited for here.
+
+    `held` where the runtime waits for it at the end (`waitUntil`), `joined` where the handler does so itself, later.
+    """
 
     body: tuple[Step, ...]
     spot: Spot
-    held: bool
+    held: bool = False
+    joined: bool = False
 
 
 @record
