@@ -72,11 +72,17 @@ class State(NamedTuple):
 
 @record
 class Seen:
-    """A call that the handler may make: whether the message is in it, and whether an id made on the spot is."""
+    """A call that the handler may make: whether the message is in it, and whether an id made on the spot is.
+
+    `others` are the names in it that stand for no such id. Of its idempotency key `key` says whether it is made on the spot,
+    True, or of the message, False; None where that is not certain.
+    """
 
     call: Call
     is_related: bool
     is_fresh: bool
+    others: frozenset[str]
+    key: bool | None
 
 
 class TooLong(Exception):  # noqa: N818 - it says what a handler is
@@ -168,8 +174,8 @@ class Follower:
                 room.names[name] = kind
             elif self.related(step.mentions, room):
                 room.names[name] = DATA
-            if step.fresh or not room.fresh.isdisjoint(step.mentions):
-                room.fresh.add(name)
+            is_fresh = step.fresh or not room.fresh.isdisjoint(step.mentions)
+            (room.fresh.add if is_fresh else room.fresh.discard)(name)
 
     # --- steps
 
@@ -327,8 +333,9 @@ class Follower:
         if how:
             return Flow({_settle(state, how, call.spot) for state in states})
         is_related = self.related(call.mentions, room)
-        is_fresh = call.fresh or any(name in room.fresh for argument in call.arguments for name in argument.mentions)
-        self.seen.append(Seen(call, is_related, is_fresh))
+        inner = [argument.function for argument in call.arguments if argument.function is not None]
+        if not inner:  # else what they do is seen by itself
+            self.seen.append(self.see(call, room, is_related=is_related))
         if len(call.chain) == 1 and call.chain[0] in room.functions:
             function, around = room.functions[call.chain[0]]
             return self.enter(function, around, call.arguments, states, room)
@@ -340,13 +347,22 @@ class Follower:
             if call.awaited and is_related:
                 part.normal = {_as_related(state, call.spot) for state in part.normal}
             return part
-        inner = [argument.function for argument in call.arguments if argument.function is not None]
         if inner:
             return self.inline(inner, states, room)
         if is_related and call.name in _COLLECTS and len(call.chain) > 1:
             room.names.setdefault(call.chain[0], DATA)
             return Flow(states)
         return self.unfollowed(call, states, room, is_related=is_related)
+
+    def see(self, call: Call, room: _Room, *, is_related: bool) -> Seen:
+        """What there is to know of a call by itself."""
+        key: bool | None = None
+        if call.key_is_fresh or (call.key is not None and not room.fresh.isdisjoint(call.key)):
+            key = True
+        elif call.key is not None and self.related(call.key, room):
+            key = False
+        is_fresh = call.fresh or not room.fresh.isdisjoint(call.mentions)
+        return Seen(call, is_related, is_fresh, call.mentions - room.fresh, key)
 
     def settles(self, call: Call, room: _Room) -> str:
         """How a call settles messages; "" for a call that does not."""
@@ -402,8 +418,11 @@ class Follower:
 
     def enter(self, function: Function, around: _Room, given: tuple[Argument, ...], states: set[State], caller: _Room) -> Flow:
         """Run a function with what its parameters stand for; `around` is the room that it was written in."""
-        names, functions = {**around.names}, {**around.functions}
+        names, functions, fresh = {**around.names}, {**around.functions}, set(around.fresh)
         for parameter, argument in zip(function.parameters, given, strict=False):
+            own = {parameter} if isinstance(parameter, str) else set(parameter)
+            is_fresh = argument.fresh or not caller.fresh.isdisjoint(argument.mentions)
+            fresh = fresh | own if is_fresh else fresh - own
             kind = self.kind(argument.chain, caller) or (DATA if self.related(argument.mentions, caller) else "")
             if isinstance(parameter, str):
                 names[parameter] = kind
@@ -415,7 +434,7 @@ class Follower:
                 names[name] = (
                     fields.get(name) or (caller.names.get(name, "") if name in argument.whole else "") or (kind and DATA)
                 )
-        room = _Room(around.module, names, functions, set(around.fresh), caller.depth + 1, caller.in_loop)
+        room = _Room(around.module, names, functions, fresh, caller.depth + 1, caller.in_loop)
         part = self.run(function.body, states, room)
         flow = Flow(part.normal | part.returned)
         flow.raised = part.raised

@@ -12,6 +12,7 @@ from cfq_lint.code.steps import (
     ANY,
     BREAK,
     CONTINUE,
+    IDEMPOTENCY_KEY,
     NOTHING,
     RAISE,
     RETURN,
@@ -385,14 +386,31 @@ class _Reader:
             if function is None:
                 yield from self.calls(value)
             mentions = NOTHING if function else _mentions(value)
-            arguments.append(Argument(_chain(_plain(value)), mentions, NOTHING if function else _whole(value), function))
+            whole, is_fresh = NOTHING if function else _whole(value), function is None and _FRESH.search(value.text) is not None
+            arguments.append(Argument(_chain(_plain(value)), mentions, whole, function, is_fresh))
         strings = "\n".join(_text(each) for each in _walk(node) if each.type in {"string", "template_string"})
         named = [self.resolved(each) for each in _walk(node) if each.type == "identifier"]
         strings += "".join(f"\n{_text(each)}" for each in named if each.type in {"string", "template_string"})
         strings += "".join(f"\n{_text(each)}=" for each in _walk(node) if each.type == "property_identifier")
         fresh = any(_FRESH.search(value.text) for value in values)
         fresh = fresh or any(_FRESH.search(each.child_by_field_name("arguments").text) for each in _receivers(node))
-        yield Call(chain or ("?",), tuple(arguments), _mentions(node), strings, awaited, fresh, self.spot(node))
+        spot = self.spot(node)
+        yield Call(chain or ("?",), tuple(arguments), _mentions(node), strings, awaited, fresh, spot, *self.key(node))
+
+    def key(self, node: Any) -> tuple[frozenset[str] | None, bool]:
+        """The names in what a call has as idempotency key, None without one, and whether that is made on the spot."""
+        values: list[Any] = []
+        for each in _outside_of_functions(node):
+            named = each.child_by_field_name("key") if each.type == "pair" else each if each.type == "string" else None
+            if each.type == "shorthand_property_identifier" and IDEMPOTENCY_KEY.search(_text(each)):
+                values.append(each)
+            elif named is not None and IDEMPOTENCY_KEY.search(_text(named)):
+                after = each.next_named_sibling if each.parent is not None and each.parent.type == "arguments" else None
+                values += [value for value in (each.child_by_field_name("value"), after) if value is not None]
+        if not values:
+            return None, False
+        is_fresh = any(_FRESH.search(self.resolved(value).text) for value in values)
+        return frozenset(name for value in values for name in _mentions(value)), is_fresh
 
     def sent(self, root: Any) -> Iterator[Sent]:
         """Every `send` and `sendBatch` on something that may be a binding."""

@@ -11,6 +11,7 @@ from cfq_lint.code.steps import (
     ANY,
     BREAK,
     CONTINUE,
+    IDEMPOTENCY_KEY,
     NOTHING,
     RAISE,
     RETURN,
@@ -73,7 +74,9 @@ class _Reader:
         for each in ast.walk(tree):
             self.joined |= _joined(each)
             match each:
-                case ast.Assign(targets=[ast.Name(id=name)], value=value) | ast.AnnAssign(target=ast.Name(id=name), value=value):
+                case (
+                    ast.Assign(targets=[ast.Name(id=name)], value=value) | ast.AnnAssign(target=ast.Name(id=name), value=value)
+                ):
                     if value is not None:
                         self.bound.setdefault(name, []).append(value)
         for name in {name for each in ast.walk(tree) for name in _changed(each)}:
@@ -146,9 +149,9 @@ class _Reader:
                 for item in items:
                     yield from self.calls(item.context_expr)
                 steps = self.block(body)
-                caught = [each for item in items if (each := _suppressed(item.context_expr)) is not None]
-                if caught:
-                    ways = ((None, ()),) if True in caught else ((None, ()), (None, (Exit(RAISE),)))
+                suppressed = [each for item in items if (each := _suppressed(item.context_expr)) is not None]
+                if suppressed:
+                    ways = ((None, ()),) if True in suppressed else ((None, ()), (None, (Exit(RAISE),)))
                     steps = (Try(steps, (Branch(ways),), (), (), self.spot(node)),)
                 yield from steps
             case (
@@ -241,13 +244,32 @@ class _Reader:
                 yield from self.calls(value)
         for value in values:
             yield from self.calls(value)
-        arguments = tuple(Argument(_chain(value), _mentions(value), _whole(value)) for value in values)
+        arguments = tuple(Argument(_chain(each), _mentions(each), _whole(each), fresh=_fresh(each)) for each in values)
         inside = [_bound(each, self.bound) if isinstance(each, ast.Name) else each for each in ast.walk(node)]
         strings = [each.value for each in inside if isinstance(each, ast.Constant) and isinstance(each.value, str)]
         text = "\n".join(strings)
         text += "".join(f"\n{each.attr}=" for each in ast.walk(node) if isinstance(each, ast.Attribute))
         text += "".join(f"\n{keyword.arg}=" for keyword in node.keywords)
-        yield Call(chain or ("?",), arguments, _mentions(node), text, awaited, any(map(_fresh, values)), self.spot(node))
+        given = [*values, *(value for receiver in _receivers(node.func) for value in receiver.args)]
+        fresh, spot = any(map(_fresh, given)), self.spot(node)
+        yield Call(chain or ("?",), arguments, _mentions(node), text, awaited, fresh, spot, *self.key(node))
+
+    def key(self, node: ast.Call) -> tuple[frozenset[str] | None, bool]:
+        """The names in what a call has as idempotency key, None without one, and whether that is made on the spot."""
+        values: list[ast.expr] = []
+        for each in ast.walk(node):
+            match each:
+                case ast.keyword(arg=str(name), value=value) if IDEMPOTENCY_KEY.search(name):
+                    values.append(value)
+                case ast.Dict(keys=keys, values=found):
+                    pairs = zip(keys, found, strict=True)
+                    values += [value for name, value in pairs if name is not None and IDEMPOTENCY_KEY.search(ast.unparse(name))]
+                case ast.Call(args=[ast.Constant(value=str(name)), value]) if IDEMPOTENCY_KEY.search(name):
+                    values.append(value)
+        if not values:
+            return None, False
+        is_fresh = any(_fresh(_bound(value, self.bound)) for value in values)
+        return frozenset(name for value in values for name in _mentions(value)), is_fresh
 
     def test(self, node: ast.expr) -> Test | None:
         """A comparison with names, if a condition is one; a name may be a constant of the module."""
@@ -380,8 +402,8 @@ def _joined(node: ast.AST) -> set[str]:
         case ast.Call(func=func, args=args) if _chain(func)[-1:] == ("gather",):
             values = [each.value if isinstance(each, ast.Starred) else each for each in args]
             return {each.id for each in values if isinstance(each, ast.Name)}
-        case ast.withitem(context_expr=ast.Call(func=func), optional_vars=ast.Name(id=name)) if _chain(func)[-1:] == ("TaskGroup",):
-            return {name}
+        case ast.withitem(context_expr=ast.Call(func=func), optional_vars=ast.Name(id=name)):
+            return {name} if _chain(func)[-1:] == ("TaskGroup",) else set()
         case _:
             return set()
 
