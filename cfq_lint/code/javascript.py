@@ -500,8 +500,9 @@ class _Reader:
                 break
             values = node.child_by_field_name("arguments").named_children
             name = _text(callee.child_by_field_name("property"))
-            if name == "map" and values and _is_function(values[0]):
-                elements = [_plain(each) for each in _results(_plain(values[0]))]
+            maker = values[0] if name == "map" and values else values[1] if name == "from" and len(values) > 1 else None
+            if maker is not None and _is_function(maker):
+                elements = [_plain(each) for each in _results(_plain(maker))]
             node = self.resolved(callee.child_by_field_name("object"))
         bodies = [_field_of(each, "body") for each in elements]
         found = [self.keys(self.resolved(body)) for body in bodies if body is not None]

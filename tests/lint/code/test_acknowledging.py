@@ -312,7 +312,7 @@ def test_without_the_parser_it_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "tree_sitter", None)
     program = read(js(""))
     assert "parser is not installed" in program.problem
-    assert program.install == "pip install 'cfq-lint[code]'"
+    assert program.remedy == "pip install 'cfq-lint[code]'"
 
 
 def test_too_many_ways_are_given_up():

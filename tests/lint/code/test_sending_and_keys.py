@@ -37,6 +37,7 @@ SENT = {
     "a parameter of that name": ("const id = ulid(); const f = async (id) => env.Q.send({ id });", [("Q", False, ["id"], [], 1)]),
     "completed later": ("const body = { a: 1 }; body.id = ulid(); await env.Q.send(body);", [("Q", False, None, [], 1)]),
     "so many": ("await env.Q.sendBatch(Array.from({ length: 500 }, (_, i) => ({ body: i })));", [("Q", True, None, [], 500)]),
+    "so many, each with an id": ("await env.Q.sendBatch(Array.from({ length: 9 }, () => ({ body: { id: ulid() } })));", [("Q", True, ["id"], ["id"], 9)]),
     "so many, by a constant": ("const N = 300; await env.Q.sendBatch([...Array(N).keys()].map((i) => ({ body: i })));", [("Q", True, None, [], 300)]),
     "so many, filled": ("const all = new Array(200).fill({ body: 1 }); await env.Q.sendBatch(all);", [("Q", True, None, [], 200)]),
     "so many, with others": ("await env.Q.sendBatch(all.slice(0, 50).concat(more));", [("Q", True, None, [], None)]),
