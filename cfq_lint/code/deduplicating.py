@@ -59,7 +59,7 @@ def deduplicating(seen: Iterable[Seen]) -> tuple[Remark, ...]:
         elif _is_refusing(each) and not each.is_fresh and not is_bound_late:
             remarks.append(Remark(GOOD, call.spot, "the insert passes over what is there already"))
     remarks += _kept_in_a_table(seen)
-    looked = [each.call for each in calls if each.call.name in _LOOKS and each.is_related]
+    looked = [each.call for each in calls if each.call.name in _LOOKS and each.is_related and not each.call.in_memory]
     for each in calls:
         before = [call for call in looked if call.chain[:-1] == each.call.chain[:-1] and len(call.chain) > 1]
         if each.call.name in _KEEPS and before and each.is_related:

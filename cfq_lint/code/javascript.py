@@ -63,6 +63,7 @@ _PARTS = {"startsWith": "{}*", "endsWith": "*{}", "includes": "*{}*"}
 """Questions about a part of a name, as patterns."""
 _NAMES = frozenset({"identifier", "shorthand_property_identifier", "this"})
 _SWITCHED = frozenset({"switch_case", "switch_default"})
+_MEMORIES = frozenset({"Set", "Map", "WeakSet", "WeakMap", "LRUCache"})
 _DIGITS_MAX = 9
 
 
@@ -91,6 +92,7 @@ class _Reader:
         self.bound: dict[str, list[Any]] = {}
         self.changed: set[str] = set()
         self.joined: set[str] = set()
+        self.in_memory: set[str] = set()
         self.result_is_awaited = True
 
     def module(self, root: Any) -> Module:
@@ -103,6 +105,7 @@ class _Reader:
                 imports |= _imported(node)
             self.changed |= _changed(node)
             self.joined |= _joined(node)
+            self.in_memory |= _in_memory(node)
         for node in _walk(root):
             if node.type in _DECLARED:
                 name = _text(node.child_by_field_name("name"))
@@ -395,7 +398,9 @@ class _Reader:
         fresh = any(_FRESH.search(value.text) for value in values)
         fresh = fresh or any(_FRESH.search(each.child_by_field_name("arguments").text) for each in _receivers(node))
         spot = self.spot(node)
-        yield Call(chain or ("?",), tuple(arguments), _mentions(node), strings, awaited, fresh, spot, *self.key(node))
+        forgets = chain[-2:-1] != () and chain[-2] in self.in_memory
+        mentions = _mentions(node)
+        yield Call(chain or ("?",), tuple(arguments), mentions, strings, awaited, fresh, spot, *self.key(node), forgets)
 
     def key(self, node: Any) -> tuple[frozenset[str] | None, bool]:
         """The names in what a call has as idempotency key, None without one, and whether that is made on the spot."""
@@ -613,6 +618,16 @@ def _changed(node: Any) -> set[str]:
             return {chain[0]} if len(chain) == 2 and chain[1] in _CHANGES else set()  # noqa: PLR2004 - list.push
         case _:
             return set()
+
+
+def _in_memory(node: Any) -> set[str]:
+    """The name that gets a new set or map there."""
+    if node.type != "new_expression" or _text(node.child_by_field_name("constructor")) not in _MEMORIES:
+        return set()
+    around = node.parent
+    field = around.child_by_field_name
+    target = field("name") or field("property") or (field("left") if around.type == "assignment_expression" else None)
+    return {_text(target).rpartition(".")[2]} if target is not None else set()
 
 
 def _joined(node: Any) -> set[str]:

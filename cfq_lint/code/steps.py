@@ -50,7 +50,8 @@ class Call:
 
     `mentions` are the names that stand in it outside of functions written there, `text` its literal strings. `awaited` says
     that nothing goes on before it is done; `fresh` that its arguments hold an id made on the spot. `key` is what stands in it
-    as idempotency key, None where none is seen, and `key_is_fresh` that it is made on the spot.
+    as idempotency key, None where none is seen, and `key_is_fresh` that it is made on the spot. `in_memory` says that its
+    receiver is a set or a map of this process, which forgets.
     """
 
     chain: tuple[str, ...]
@@ -62,6 +63,7 @@ class Call:
     spot: Spot
     key: frozenset[str] | None = None
     key_is_fresh: bool = False
+    in_memory: bool = False
 
     @property
     def name(self) -> str:

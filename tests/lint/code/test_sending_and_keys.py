@@ -99,6 +99,11 @@ KEYS = {
     "made here, and passes over": (js(LOOP.format("await env.DB.prepare('INSERT INTO a (x) VALUES (?) ON CONFLICT DO NOTHING').bind(uuid(), m.body.y).run();")), {BAD}),
     "inserted": (js(LOOP.format("await env.DB.prepare('INSERT INTO a (id) VALUES (?)').bind(m.body.id).run();")), {UNSURE}),
     "a trace is no key": (js(LOOP.format("const trace = crypto.randomUUID(); console.log(trace); await f(m.body, trace);")), set()),
+    "looked up in what forgets": (js("const done = new Set();" + LOOP.format("if (done.has(m.id)) continue; await f(m.body); done.add(m.id);")), set()),
+    "looked up in a field that forgets": (
+        "export default class extends WorkerEntrypoint { seen = new Map(); async queue(batch) { " + LOOP.format("if (this.seen.get(m.id)) continue; await f(m.body); this.seen.set(m.id, 1);") + " } }",
+        set(),
+    ),
     "nothing": (js(LOOP.format("await f(m.body);")), set()),
     "made before and inserted": (js(LOOP.format("const id = crypto.randomUUID(); await env.DB.prepare('INSERT INTO a (id, y) VALUES (?, ?)').bind(id, m.body.y).run();")), {BAD}),
     "made here, beside another column": (js(LOOP.format("await env.DB.prepare('INSERT INTO a (id, order_id) VALUES (?, ?)').bind(uuid(), m.body.order).run();")), {UNSURE}),
