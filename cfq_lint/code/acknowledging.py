@@ -62,7 +62,7 @@ def handling(program: Program, queue: str, batch_size: int | None) -> Handling:
 def _remarks(flow: Flow, handler: Spot, batch_size: int | None) -> Iterable[Remark]:
     ended = flow.normal | flow.returned
     every = ended | flow.raised
-    given_back = {state.failed for state in every if state.failed and state.settled == RETRY}
+    given_back = {spot for state in every if state.settled == RETRY for spot in (state.failed, state.noted) if spot}
     given_back |= {state.failed for state in flow.raised if state.failed and not state.settled}
     for state in sorted(every, key=repr):
         for remark in _remarks_on(state, handler, batch_size, given_back, ends=state in ended):

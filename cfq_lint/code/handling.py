@@ -51,9 +51,9 @@ class State(NamedTuple):
     """Where a message has got to on one way through the handler.
 
     `settled` is how it was settled first. `before` and `after` are the work around an acknowledgement, `each` whether it is
-    done message by message. `failed` is the `try` that caught a failure of its work, `floating` work that the runtime waits for
-    at the end only, `lost` a loop that waits for nothing, `doubt` a place that was not followed. `guessed` says that it is not
-    certain that this queue's messages come this way.
+    done message by message. `failed` is the `try` that caught a failure of its work, `noted` the one whose failure further work
+    was done about, `floating` work that the runtime waits for at the end only, `lost` a loop that waits for nothing, `doubt` a
+    place that was not followed. `guessed` says that it is not certain that this queue's messages come this way.
     """
 
     settled: str = ""
@@ -64,6 +64,7 @@ class State(NamedTuple):
     after_at: Spot | None = None
     each: bool = False
     failed: Spot | None = None
+    noted: Spot | None = None
     floating: Spot | None = None
     lost: Spot | None = None
     doubt: Spot | None = None
@@ -458,7 +459,8 @@ def _settle(state: State, how: str, spot: Spot) -> State:
 
 
 def _failed(state: State, spot: Spot) -> State:
-    return state if state.settled else state._replace(failed=spot)
+    """The first failure counts: what fails while it is dealt with is no other one."""
+    return state if state.settled or state.failed is not None else state._replace(failed=spot)
 
 
 def _work(state: State, spot: Spot, *, is_related: bool, each: bool) -> State:
@@ -468,7 +470,7 @@ def _work(state: State, spot: Spot, *, is_related: bool, each: bool) -> State:
     if state.settled:
         return state
     if is_related:  # what failed before is dealt with elsewhere
-        state = state._replace(failed=None, each=state.each or each)
+        state = state._replace(failed=None, noted=state.failed or state.noted, each=state.each or each)
     return state._replace(before=weight, before_at=spot) if weight > state.before else state
 
 

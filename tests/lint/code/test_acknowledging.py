@@ -15,6 +15,13 @@ ONE = "async function one(m, env) { await env.KV.put(m.id, m.body); m.ack(); }"
 WORK = "async function work(m, env) { await env.KV.put(m.id, m.body); }"
 
 GOOD_ONES = {
+    "a connection closed in the end": js(
+        "const db = connect(env); try {" + LOOP.format("if (!m.body) { m.ack(); continue; } await db.put(m.body); m.ack();") + "} finally { await db.$disconnect(); }"
+    ),
+    "a failure noted before the retry": js(
+        "await Promise.allSettled(batch.messages.map(async (m) => {"
+        " try { await send(m.body); m.ack(); } catch (e) { await env.KV.put(m.id, 'failed'); m.retry(); } }));"
+    ),
     "python, a list of tasks": py(
         "tasks = []\nfor m in batch.messages:\n    tasks.append(self.one(m))\nawait asyncio.gather(*tasks)",
         methods="async def one(self, m):\n    await self.env.KV.put(m.id, m.body)\n    m.ack()\n",
@@ -88,6 +95,9 @@ GOOD_ONES = {
     "python, only one error is caught": py("for m in batch.messages:\n    try:\n        await self.go(m.body)\n        m.ack()\n    except ValueError:\n        m.ack()"),
 }
 BAD_ONES = {
+    "thrown again and swallowed": js(
+        LOOP.format("try { try { await send(m.body); } catch (e) { console.error(e); throw e; } } catch { console.warn(m.id); } m.ack();")
+    ),
     "python, suppressed": py(
         "for m in batch.messages:\n    with contextlib.suppress(Exception):\n        await self.env.KV.put(m.id, m.body)\n    m.ack()"
     ),
