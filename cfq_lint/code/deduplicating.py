@@ -85,7 +85,9 @@ def _is_the_key(seen: Seen) -> bool:
     columns = [each.strip(" \n\"'`[]") for each in (row[2] or "").split(",")] if row is not None else []
     if row is None or _NOTES.search(row[1]) or sum(_LIKE_A_KEY.search(each) is not None for each in columns) > 1:
         return False
-    return not _HAS_A_KEY.search(seen.call.text) and not any(_LIKE_A_KEY.search(name) for name in seen.others)
+    return (
+        seen.is_of_one and not _HAS_A_KEY.search(seen.call.text) and not any(_LIKE_A_KEY.search(name) for name in seen.others)
+    )
 
 
 def _kept_in_a_table(seen: tuple[Seen, ...]) -> list[Remark]:

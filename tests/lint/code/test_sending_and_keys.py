@@ -109,6 +109,7 @@ KEYS = {
     "made here, beside another column": (js(LOOP.format("await env.DB.prepare('INSERT INTO a (id, order_id) VALUES (?, ?)').bind(uuid(), m.body.order).run();")), {UNSURE}),
     "made here, beside a name": (js(LOOP.format("const { orderId } = m.body; await env.DB.prepare('INSERT INTO a VALUES (?, ?)').bind(uuid(), orderId).run();")), {UNSURE}),
     "made here, for a note": (js(LOOP.format("await env.DB.prepare('INSERT INTO audit (id, y) VALUES (?, ?)').bind(uuid(), m.body.y).run();")), {UNSURE}),
+    "made here, for the batch": (js("await env.DB.prepare('INSERT INTO runs (id, n) VALUES (?, ?)').bind(uuid(), batch.messages.length).run();"), {UNSURE}),
     "made here, for a note beside the row": (
         js(LOOP.format("await env.DB.prepare('INSERT INTO a (x) VALUES (?) ON CONFLICT DO NOTHING').bind(m.body.x).run(); await env.DB.prepare('INSERT INTO audit (id) VALUES (?)').bind(uuid()).run();")),
         {GOOD},
