@@ -75,7 +75,7 @@ class State(NamedTuple):
 class Seen:
     """A call that the handler may make: whether the message is in it, and whether an id made on the spot is.
 
-    `is_of_one` says that one message is in it, and not just the batch; `others` are the names in it that stand for no such id.
+    `is_of_one` says that it is made for each message, and not just for the batch; `others` are the names in it that stand for no such id.
     Of its idempotency key `key` says whether it is made on the spot, True, or of the message, False; None where that is not
     certain.
     """
@@ -365,7 +365,7 @@ class Follower:
         elif call.key is not None and self.related(call.key, room):
             key = False
         is_fresh = call.fresh or not room.fresh.isdisjoint(call.mentions)
-        is_of_one = any(room.names.get(name) in {MESSAGE, DATA} for name in call.mentions)
+        is_of_one = room.in_loop or any(room.names.get(name) in {MESSAGE, DATA} for name in call.mentions)
         return Seen(call, is_related, is_of_one, is_fresh, call.mentions - room.fresh, key)
 
     def settles(self, call: Call, room: _Room) -> str:

@@ -42,7 +42,7 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _LISTS = (ast.Tuple, ast.List, ast.Set)
 _HANDLERS = ("queue", "on_queue")
 _CHANGES = frozenset({"append", "extend", "insert", "pop", "remove", "clear", "update", "setdefault", "push"})
-_FRESH = re.compile(r"\b(?:uuid[1467]|token_hex|token_urlsafe|randomUUID|nanoid|ulid)\(")
+_FRESH = re.compile(r"(?:uuid[1467]|token_hex|token_urlsafe|randomUUID|nanoid|ulid)")
 _TASKS = frozenset({"create_task", "ensure_future"})
 _HELD = frozenset({"waitUntil", "wait_until"})
 _EVERYTHING = frozenset({"Exception", "BaseException"})
@@ -66,6 +66,7 @@ class _Reader:
     def __init__(self, path: str, text: str) -> None:
         self.path = path
         self.text = text
+        self.lines = text.split("\n")
         self.bound: dict[str, list[ast.expr]] = {}
         self.joined: set[str] = set()
 
@@ -109,7 +110,7 @@ class _Reader:
         return Module(self.path, self.text, once, imports, tuple(handlers), (), tuple(self.sent(tree)), self.constants())
 
     def spot(self, node: ast.expr | ast.stmt) -> Spot:
-        line = self.text.split("\n")[node.lineno - 1].encode("utf-8", "replace")
+        line = self.lines[node.lineno - 1].encode("utf-8", "replace")
         return Spot(self.path, node.lineno, len(line[: node.col_offset].decode("utf-8", "replace")) + 1)
 
     def function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> Function:
@@ -374,7 +375,8 @@ def _paths(node: ast.AST) -> tuple[tuple[str, ...], ...]:
 
 
 def _fresh(node: ast.AST) -> bool:
-    return _FRESH.search(ast.unparse(node)) is not None
+    names = (each.func for each in ast.walk(node) if isinstance(each, ast.Call))
+    return any(_FRESH.fullmatch(getattr(name, "attr", None) or getattr(name, "id", "")) for name in names)
 
 
 def _catches_all(handler: ast.ExceptHandler) -> bool:
