@@ -19,6 +19,10 @@ _BATCHES = 125
 """Batches between two looks at whether the queue runs steadily."""
 
 
+PLAIN_BATCHES = 50_000
+"""So many batches of each queue are taken one by one before the first leap: a short run is exact."""
+
+
 class Unfit(ValueError):  # noqa: N818 - what the scenario is
     """A scenario that only the exact run can take."""
 
@@ -52,8 +56,13 @@ def lifetime_us(setting: Setting) -> int:
     return seconds * SECOND_US
 
 
-def run(scenario: Scenario, progress: Callable[[int], None] | None = None, *, leaps: bool = True) -> list[Tally]:
-    """Run a scenario by count; a tally for each queue, in the scenario's order. `progress` hears of the moment reached."""
+def run(
+    scenario: Scenario, progress: Callable[[int], None] | None = None, *, plain: int | None = PLAIN_BATCHES
+) -> list[Tally]:
+    """Run a scenario by count; a tally for each queue, in the scenario's order. `progress` hears of the moment reached.
+
+    The first `plain` batches of each queue are taken one by one, None: all of them. Raises Unfit.
+    """
     from emulator.simulation.leap import Leaper
 
     load = scenario.load
@@ -67,7 +76,7 @@ def run(scenario: Scenario, progress: Callable[[int], None] | None = None, *, le
         else:
             source = DeadLetters(sorted(dead.pop(setting.name)))
         line = Line(scenario, setting, source, lifetime_us(setting))
-        leaper = Leaper(line) if leaps and setting.consumer is not None else None
+        leaper = Leaper(line, plain) if plain is not None and setting.consumer is not None else None
         while line.run(_BATCHES):
             if leaper is not None:
                 leaper.look()

@@ -20,33 +20,43 @@ if TYPE_CHECKING:
 
 _LOOKS, _LOOKS_AGAIN = 4, 2
 """So many looks must agree before the first leap, and between two leaps."""
-_GROWTH, _LEAPS_MIN = 2, 40
+_LONG = 64
+"""So many looks tell whether a line that is never short stays as long as it is."""
+_TREND = 0.01
+"""A line that grows or shrinks by more than this share of its deliveries does not stay as it is."""
+_FIRST, _GROWTH, _LEAPS_MIN = 8, 2, 40
 """The next leap is so much longer than the last; a run is never crossed in fewer leaps."""
 _PATIENCE_MAX = 64
 _HUGE = 1 << 60
 
 
+_FLIGHTS = 16
+"""A leap is so much longer than a message is on its way, because those on their way are not followed."""
+
+
 class Look(NamedTuple):
-    """What was seen since the look before: when, deliveries so far, the shortest line, slots, whether they changed."""
+    """A queue at a moment: counts so far, the length of its line, and since the look before its shortest, and any scaling."""
 
     at_us: int
     delivered: int
     batches: int
+    standing: int
     low: int
     scaled: bool
     out: bool
 
 
 class Leaper:
-    """Looks at a line now and then, and lets it leap where that is safe."""
+    """Looks at a line now and then, and lets it leap where that is safe; never within the first `plain` batches."""
 
-    def __init__(self, line: Line) -> None:
-        self.line = line
+    def __init__(self, line: Line, plain: int) -> None:
+        self.line, self.plain = line, plain
         self.looks: list[Look] = []
         self.needed = _LOOKS
-        self.factor = _GROWTH
+        self.factor = _FIRST
         self.patience = self.pause = 0
-        self.sizes = [0] * len(line.sizes)
+        self.level: float | None = None
+        self.spread = 0.0
         self.fresh()
 
     def fresh(self) -> None:
@@ -59,7 +69,8 @@ class Leaper:
         """A look at the line as it is."""
         line, tally = self.line, self.line.tally
         out = in_outage(line.outages, line.now_us)
-        return Look(line.now_us, tally.delivered, tally.batches, line.low, line.scaled, out)
+        standing = line.visible(line.now_us, False) - line.head + line.ready_count
+        return Look(line.now_us, tally.delivered, tally.batches, standing, line.low, line.scaled, out)
 
     def look(self) -> None:
         """Look, and leap if the last looks agree."""
@@ -70,20 +81,33 @@ class Leaper:
             return
         self.looks.append(look)
         line.low, line.scaled = _HUGE, False
-        if self.pause:
-            self.pause -= 1
-            self.looks = self.looks[-_LOOKS:]
+        self.looks = self.looks[-_LONG - 1 :]
+        if self.pause or look.batches < self.plain:
+            self.pause = max(0, self.pause - 1)
             return
         if len(self.looks) <= self.needed:
             return
-        self.looks = self.looks[-self.needed - 1 :]
-        seen = self.looks[1:]
+        seen = self.looks[-self.needed :]
         if all(each.low < line.size for each in seen):
-            self.leap(keeps_up=True)
+            self.leap(self.looks[-self.needed - 1], keeps_up=True)
         elif all(each.low >= line.size and not each.scaled for each in seen) and self.stays(seen[-1]):
-            self.leap(keeps_up=False)
+            self.leap(self.looks[-self.needed - 1], keeps_up=False)
         else:
-            self.forget(but=2)
+            self.needed = _LOOKS
+            if len(self.looks) > _LONG and self.is_level():
+                self.leap(self.looks[0], keeps_up=True)
+
+    def is_level(self) -> bool:
+        """Whether the line is as long as it was, in the long watch and since the first of them."""
+        half = _LONG // 2
+        before, after = self.looks[:half], self.looks[-half:]
+        delivered = self.looks[-1].delivered - self.looks[0].delivered
+        means = [sum(look.standing for look in looks) / half for looks in (before, after)]
+        if abs(means[1] - means[0]) > _TREND * delivered / 2:
+            return False
+        if self.level is None:
+            self.level, self.spread = means[0], max(abs(look.standing - means[0]) for look in self.looks)
+        return abs(means[1] - self.level) <= 2 * self.spread
 
     def stays(self, look: Look) -> bool:
         """Whether the number of slots can be taken as settled: the autoscaler's failures by chance would move it."""
@@ -91,15 +115,11 @@ class Leaper:
         by_chance = line.whole and 0 < line.draws.share < 1 and not look.out
         return bool(line.consumer.max_concurrency) or not by_chance
 
-    def forget(self, but: int = 0) -> None:
+    def forget(self) -> None:
         """Something has changed: watch longer before the next leap."""
-        if not but:
-            self.sizes = [0] * len(self.sizes)
-            self.line.sizes = [0] * len(self.sizes)
-        self.needed, self.factor = _LOOKS, _GROWTH
-        self.looks = self.looks[-but:] if but else []
-        if not self.looks:
-            self.fresh()
+        self.line.sizes = [0] * len(self.line.sizes)
+        self.needed, self.factor, self.level = _LOOKS, _FIRST, None
+        self.fresh()
 
     def border_us(self, keeps_up: bool) -> int:
         """Up to when nothing changes from outside."""
@@ -108,25 +128,26 @@ class Leaper:
         end_us = line.end_us if line.end_us != NEVER_US else _HUGE
         return min([*moments, end_us, *([line.source.end_us] if keeps_up else [])])
 
-    def leap(self, *, keeps_up: bool) -> None:
+    def leap(self, first: Look, *, keeps_up: bool) -> None:
         """Take the next stretch at once, if there is one worth it."""
-        line, first, last = self.line, self.looks[0], self.looks[-1]
-        watched_us = last.at_us - first.at_us
-        batches = last.batches - first.batches
-        span_us = min(self.factor * watched_us, line.load.duration_us // _LEAPS_MIN)
-        span_us = min(span_us, self.border_us(keeps_up) - line.now_us - 1)
-        size = (last.delivered - first.delivered) / batches
+        line, last = self.line, self.looks[-1]
+        watched_us, delivered = last.at_us - first.at_us, last.delivered - first.delivered
+        if not watched_us:
+            return
+        size = delivered / (last.batches - first.batches)
         took_us, over = invocation_us(line.load, round(size))
-        if not keeps_up:
-            standing = line.visible(line.now_us, False) - line.head + line.ready_count
-            span_us = min(span_us, standing // 2 * took_us // (line.slots * line.size) if took_us else 0)
-        if not watched_us or span_us < watched_us // 2:
-            self.looks = self.looks[-1:]
+        least_us = watched_us // 2
+        span_us = self.factor * watched_us
+        if keeps_up:
+            least_us = max(least_us, _FLIGHTS * (took_us + line.late_us()))
+        elif took_us:
+            span_us = min(span_us, last.standing // 2 * took_us // (line.slots * line.size))
+        span_us = min(max(span_us, least_us), line.load.duration_us // _LEAPS_MIN, self.border_us(keeps_up) - line.now_us - 1)
+        if span_us < least_us or not took_us and not keeps_up:
             return
         kind = KeepingUp if keeps_up else Saturated
-        rate = (last.delivered - first.delivered) / watched_us
-        stretch = kind(line, span_us, took_us, size, rate, last.out or over)
-        if stretch.plan():
+        stretch = kind(line, span_us, took_us, size, delivered / watched_us, out=last.out, over=over)
+        if stretch.fit and stretch.plan():
             stretch.commit()
             self.needed, self.patience = _LOOKS_AGAIN, 0
             self.factor *= _GROWTH
@@ -134,5 +155,3 @@ class Leaper:
         else:
             self.patience = min(_PATIENCE_MAX, 2 * self.patience + 1)
             self.pause = self.patience
-            self.forget(but=1)
-

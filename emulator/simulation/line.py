@@ -28,6 +28,8 @@ Lot = list[Any]
 READY_FROM, READY_TO, COUNT, FIRST, LAST, ATTEMPTS, STANDING = range(7)
 
 NOBODY = Consumer()
+_PARTS = 64
+"""A lot that is spread over time becomes ready in no more than so many parts."""
 
 
 class Line:
@@ -82,7 +84,7 @@ class Line:
                 continue
             if lot[READY_TO] > at_us:
                 span_us = lot[READY_TO] - lot[READY_FROM]
-                part = max(1, (at_us - lot[READY_FROM]) * count // span_us)
+                part = max(self.size, count // _PARTS, (at_us - lot[READY_FROM]) * count // span_us)
                 if part < count:
                     rest = split(lot, part)
                     rest[READY_FROM] = max(at_us + 1, rest[READY_FROM])
@@ -108,6 +110,12 @@ class Line:
             min((lot[FIRST] for flight in self.flights for lot in flight[2]), default=NEVER_US),
         )
         return NEVER_US if first == NEVER_US else self.source.time_us(first)
+
+    def late_us(self) -> int:
+        """For how long the first in line has been ready."""
+        fronts = [self.source.time_us(self.head) + self.delay_us, self.now_us]
+        fronts += [lot[READY_FROM] for lot in self.ready if lot[COUNT]]
+        return self.now_us - min(fronts)
 
     # --- time
 

@@ -21,13 +21,15 @@ if TYPE_CHECKING:
 
 _CHUNKS = 16
 _TOLERANCE = 0.1
+_UNEVEN_MAX = 0.02
 
 
 class Stretch:
     """What both kinds share: how messages fail, and how a leap is written."""
 
-    def __init__(self, line: Line, span_us: int, took_us: int, size: float, rate: float, out: bool) -> None:
-        self.line, self.span_us, self.took_us, self.size, self.rate, self.out = line, span_us, took_us, size, rate, out
+    def __init__(self, line: Line, span_us: int, took_us: int, size: float, rate: float, *, out: bool, over: bool) -> None:
+        self.line, self.span_us, self.took_us, self.size, self.rate = line, span_us, took_us, size, rate
+        self.out, self.over = out, over
         self.start_us = line.now_us
         self.head, self.ordinal = line.head, line.ordinal
         self.flows = {flow: getattr(line.tally, flow) for flow in FLOWS}
@@ -35,16 +37,22 @@ class Stretch:
         self.attempts: dict[int, int] = {}
         self.dead: list[tuple[int, int, int]] = []
         self.failing = 0
-        self.carry = 0.0
+        self.carry: dict[int, float] = {}
         self.back: list[Lot] = []
         self.points = [(self.start_us, dict(self.flows))]
-        sizes = line.sizes
-        full = sizes[line.size] == sum(sizes)
-        self.full = full and line.draws.share not in {0, 1}
-        self.batch_share = 1.0 if line.draws.share == 1 else 0.0
-        if line.whole and not self.full and self.batch_share < 1 and line.draws.share:
-            messages = sum(k * n for k, n in enumerate(sizes))
-            self.batch_share = sum(k * n * line.draws.batch_share(k) for k, n in enumerate(sizes) if n) / max(1, messages)
+        used = [count for count, batches in enumerate(line.sizes) if batches]
+        self.unit = used[0] if len(used) == 1 else 0
+        share, messages = line.draws.share, sum(count * line.sizes[count] for count in used)
+        self.batch_share = sum(count * line.sizes[count] * line.draws.batch_share(count) for count in used) / max(1, messages)
+        batches, squares = sum(line.sizes), sum(count * count * line.sizes[count] for count in used)
+        self.uneven = squares * batches / max(1, messages) ** 2 - 1
+        self.own_share = min(1.0, share / self.batch_share) if self.batch_share else 1.0
+
+    @property
+    def fit(self) -> bool:
+        """Whether a share of failing batches can be told: large and small batches fail differently when they fail as a whole."""
+        certain = self.out or self.over or self.line.draws.share in {0, 1} or not self.line.whole
+        return certain or self.uneven <= _UNEVEN_MAX
 
     def plan(self) -> bool:
         """Find out what happens; False if it is not what was expected."""
@@ -52,21 +60,22 @@ class Stretch:
 
     # --- what becomes of a delivery
 
-    def fail(self, count: int) -> tuple[int, int]:
+    def fail(self, attempts: int, count: int) -> tuple[int, int]:
         """How many of the next deliveries fail, and how many of these only because of another one in their batch."""
         line, ordinal = self.line, self.ordinal
         self.ordinal += count
-        if self.out:
+        if self.out or self.over:
             return count, 0
-        if not line.whole:
+        if not line.whole or line.draws.share in {0, 1}:
             return line.draws.count(ordinal, count), 0
-        if self.full:
-            exact = line.draws.in_failing_batches(ordinal, self.line.ordinal, line.size, count) + self.carry
+        exact = self.carry.get(attempts, 0.0)
+        if self.unit:
+            exact += line.draws.in_failing_batches(ordinal, line.ordinal, self.unit, count)
         else:
-            exact = self.batch_share * count + self.carry
+            exact += self.batch_share * count
         failing = min(count, max(0, round(exact)))
-        self.carry = exact - failing
-        return failing, max(0, failing - line.draws.count(ordinal, count))
+        self.carry[attempts] = exact - failing
+        return failing, round(failing * (1 - self.own_share))
 
     def deliver(self, lot: Lot, settled_from_us: int, settled_to_us: int) -> Lot | None:
         """Deliver a lot: its next attempt. What comes back of it, ready when its delay is over."""
@@ -75,13 +84,12 @@ class Stretch:
         attempts = lot[ATTEMPTS] + 1
         flows["delivered"] += count
         self.attempts[attempts] = self.attempts.get(attempts, 0) + count
-        failing, innocent = self.fail(count)
+        failing, innocent = self.fail(attempts, count)
         flows["acked"] += count - failing
         self.failing += failing
         if not failing:
             return None
-        width = lot[LAST] - lot[FIRST]
-        gone = self.expired(lot, settled_to_us, failing)
+        gone = self.expired(lot, settled_from_us, settled_to_us, failing)
         flows["expired"] += gone
         failing -= gone
         if attempts > line.consumer.max_retries:
@@ -90,25 +98,28 @@ class Stretch:
             else:
                 flows["dead_lettered"] += failing
                 self.dead.append((settled_from_us, settled_to_us, failing))
-            if self.out and line.outages:
+            if self.out:
                 self.outage_lost += failing
             return None
         if not failing:
             return None
         flows["retried"] += failing
         flows["duplicates"] += min(innocent, failing)
-        first = lot[FIRST] + width * gone // (failing + gone)
         again_us = line.again_us
-        return [settled_from_us + again_us, settled_to_us + again_us, failing, first, max(lot[LAST], first + 1), attempts, False]
+        return [settled_from_us + again_us, settled_to_us + again_us, failing, lot[FIRST], lot[LAST], attempts, False]
 
-    def expired(self, lot: Lot, at_us: int, count: int) -> int:
-        """How many of so many messages of a lot have reached their retention at a moment."""
-        if not self.line.mortal:
+    def expired(self, lot: Lot, from_us: int, to_us: int, count: int) -> int:
+        """How many of so many messages of a lot have reached their retention, if the first is looked at first, and so on."""
+        line = self.line
+        if not line.mortal:
             return 0
-        limit = self.line.source.until(at_us - self.line.lifetime_us)
-        if lot[FIRST] >= limit:
+        first_us = from_us - line.lifetime_us - line.source.time_us(lot[FIRST])
+        last_us = to_us - line.lifetime_us - line.source.time_us(max(lot[FIRST], lot[LAST] - 1))
+        if first_us < 0 and last_us < 0:
             return 0
-        return count if lot[LAST] <= limit else (limit - lot[FIRST]) * count // (lot[LAST] - lot[FIRST])
+        if first_us >= 0 and last_us >= 0:
+            return count
+        return round(count * max(first_us, last_us) / abs(first_us - last_us))
 
     # --- writing
 
@@ -118,7 +129,7 @@ class Stretch:
         oldest_us, delivered = line.oldest_us(), self.flows["delivered"] - tally.delivered
         shift = self.head - line.head
         line.head = self.head
-        line.ordinal += round(delivered / line.size) * line.size if self.full else delivered
+        line.ordinal += round(delivered / self.unit) * self.unit if self.unit else delivered
         end_us = self.start_us + self.span_us
         line.flights = [(at + self.span_us, n, [moved(lot, shift) for lot in lots], *rest)
                         for at, n, lots, *rest in line.flights]  # fmt: skip
@@ -128,8 +139,8 @@ class Stretch:
         for attempts, count in self.attempts.items():
             tally.by_attempt[attempts] = tally.by_attempt.get(attempts, 0) + count
         tally.batches += round(delivered / self.size)
-        tally.failed_batches += round(self.failing / self.size) if line.whole or self.out else 0
-        tally.outage_delivered += delivered if self.out and line.outages else 0
+        tally.failed_batches += round(self.failing / self.size) if line.whole or self.over else 0
+        tally.outage_delivered += delivered if self.out else 0
         tally.outage_lost += self.outage_lost
         tally.leapt += delivered
         line.dead += self.dead
@@ -153,7 +164,7 @@ class Stretch:
                 part = (at_us - from_us) / (to_us - from_us)
                 counts = [round(before[flow] + (after[flow] - before[flow]) * part) for flow in FLOWS[1:]]
                 sent = line.source.before(at_us)
-                backlog = sent - gone(dict(zip(FLOWS[1:], counts, strict=True)))
+                backlog = max(0, sent - gone(dict(zip(FLOWS[1:], counts, strict=True))))
                 first_us = oldest[0] + (oldest[1] - oldest[0]) * (at_us - self.start_us) // self.span_us
                 line.tally.rows.append(Row(at_us, backlog, max(0, at_us - first_us) if backlog else 0, sent, *counts))
                 line.watcher.edge(at_us, backlog)
@@ -174,12 +185,8 @@ class KeepingUp(Stretch):
     def plan(self) -> bool:
         """Find out what happens; False if a chunk has more or less to deliver than was seen."""
         line = self.line
-        fronts = [line.source.time_us(line.head) + line.delay_us, line.now_us]
-        fronts += [lot[READY_FROM] for lot in line.ready if lot[COUNT]]
-        front_us = min(fronts)
-        self.late_us = line.now_us - front_us
-        if self.late_us * 2 > self.span_us:
-            return False
+        self.late_us = line.late_us()
+        front_us = line.now_us - self.late_us
         self.pending = [(lot[READY_FROM], 0, lot) for lot in line.ready if lot[COUNT]]
         self.pending += sorted(entry for entry in line.delayed if entry[2][COUNT])
         self.pending.reverse()
@@ -190,7 +197,7 @@ class KeepingUp(Stretch):
             before = self.flows["delivered"]
             self.chunk(from_us, to_us)
             expected = self.rate * (to_us - from_us)
-            slack = _TOLERANCE * expected + 4 * sqrt(expected) + 2 * line.size
+            slack = _TOLERANCE * expected + 4 * sqrt(expected) + 2 * line.size + line.flying
             if abs(self.flows["delivered"] - before - expected) > slack:
                 return False
             self.point(to_us + self.late_us)
@@ -212,7 +219,7 @@ class KeepingUp(Stretch):
             self.taken.append(lot)
             if rest is not None:
                 later.append(rest)
-            cut = self.expired(inside, max(inside[READY_FROM], from_us), inside[COUNT])
+            cut = self.expired(inside, max(inside[READY_FROM], from_us), inside[READY_TO], inside[COUNT])
             self.flows["expired"] += cut
             inside[COUNT] -= cut
             if inside[COUNT]:
