@@ -22,6 +22,8 @@ from emulator.simulation.sources import NEVER_US, DeadLetters, Source
 from emulator.simulation.tally import FLOWS, Row, Tally, Watcher, edges
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from emulator.simulation.draws import Draws
 
 Lot = list[Any]
@@ -191,10 +193,11 @@ class Line:
     def _full(self, fresh: int, missing: int, until_us: int) -> tuple[int, bool]:
         """When the batch is full, as fresh messages and those that come back make it so; NEVER_US if not by then."""
         back: list[int] = []
-        there = sorted(entry for entry in self.delayed if entry[0] <= until_us and entry[2][COUNT])
-        for _, _, lot in there[:missing]:
+        for lot in self._delayed_until(until_us):
             span_us, count = lot[READY_TO] - lot[READY_FROM], lot[COUNT]
             back += [lot[READY_FROM] + k * span_us // count for k in range(min(count, missing))]
+            if len(back) >= missing:
+                break
         back.sort()
         at = 0
         for _ in range(missing):
@@ -205,6 +208,20 @@ class Line:
             else:
                 fresh, moment_us, comes = fresh + 1, fresh_us, not self.early
         return moment_us, comes
+
+    def _delayed_until(self, until_us: int) -> Iterator[Lot]:
+        """Lots that become ready up to a moment, in order, without disturbing the heap: walk down from its top."""
+        heap = self.delayed
+        edge = [(heap[0][:2], 0)]
+        while edge:
+            (ready_us, _), index = heappop(edge)
+            if ready_us > until_us:
+                return
+            if heap[index][2][COUNT]:
+                yield heap[index][2]
+            for child in (2 * index + 1, 2 * index + 2):
+                if child < len(heap):
+                    heappush(edge, (heap[child][:2], child))
 
     # --- a batch leaves
 

@@ -126,7 +126,9 @@ class Stretch:
     def commit(self) -> None:
         """Write the leap: counts, rows, dead letters, and the batches that are out, which are others by now."""
         line, tally = self.line, self.line.tally
-        oldest_us, delivered = line.oldest_us(), self.flows["delivered"] - tally.delivered
+        looked_at = bool(line.edges) and line.edges[0] <= self.start_us + self.span_us
+        oldest_us = line.oldest_us() if looked_at else NEVER_US
+        delivered = self.flows["delivered"] - tally.delivered
         shift = self.head - line.head
         line.head = self.head
         line.ordinal += round(delivered / self.unit) * self.unit if self.unit else delivered
@@ -157,7 +159,7 @@ class Stretch:
         """Rows at the edges within, and what the watcher must see, between the ends of chunks."""
         line = self.line
         end_us = self.start_us + self.span_us
-        oldest = [min(oldest_us, self.start_us), min(line.oldest_us(), end_us)]
+        oldest = [min(oldest_us, self.start_us), min(line.oldest_us() if oldest_us != NEVER_US else end_us, end_us)]
         for (from_us, before), (to_us, after) in zip(self.points, self.points[1:], strict=False):
             while line.edges and line.edges[0] <= to_us:
                 at_us = line.edges.popleft()
