@@ -24,8 +24,9 @@ _LONG = 64
 """So many looks tell whether a line that is never short stays as long as it is."""
 _TREND = 0.01
 """A line that grows or shrinks by more than this share of its deliveries does not stay as it is."""
-_FIRST, _GROWTH, _LEAPS_MIN = 8, 2, 40
-"""The next leap is so much longer than the last; a run is never crossed in fewer leaps."""
+_FIRST, _GROWTH = 8, 2
+_LEAPS_MIN, _LEAPS_MIN_AT_ONCE = 40, 6
+"""The next leap is so much longer than the last; a run is never crossed in fewer leaps, a short one that tests them in a few."""
 _PATIENCE_MAX = 64
 _HUGE = 1 << 60
 
@@ -51,6 +52,7 @@ class Leaper:
 
     def __init__(self, line: Line, plain: int) -> None:
         self.line, self.plain = line, plain
+        self.longest_us = line.load.duration_us // (_LEAPS_MIN if plain else _LEAPS_MIN_AT_ONCE)
         self.looks: list[Look] = []
         self.needed = _LOOKS
         self.factor = _FIRST
@@ -142,7 +144,7 @@ class Leaper:
             least_us = max(least_us, _FLIGHTS * (took_us + line.late_us()))
         elif took_us:
             span_us = min(span_us, last.standing // 2 * took_us // (line.slots * line.size))
-        span_us = min(max(span_us, least_us), line.load.duration_us // _LEAPS_MIN, self.border_us(keeps_up) - line.now_us - 1)
+        span_us = min(max(span_us, least_us), self.longest_us, self.border_us(keeps_up) - line.now_us - 1)
         if span_us < least_us or not took_us and not keeps_up:
             return
         kind = KeepingUp if keeps_up else Saturated

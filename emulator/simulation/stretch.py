@@ -329,10 +329,11 @@ def parted(lot: Lot, at_us: int) -> tuple[Lot, Lot | None]:
     inside[STANDING] = False
     if lot[READY_TO] < at_us or lot[READY_TO] == lot[READY_FROM]:
         return inside, None
-    count = lot[COUNT] * (at_us - lot[READY_FROM]) // (lot[READY_TO] - lot[READY_FROM])
+    passed_us, span_us = at_us - lot[READY_FROM], lot[READY_TO] - lot[READY_FROM]
+    count = lot[COUNT] * passed_us // span_us
     if count >= lot[COUNT]:
         return inside, None
-    number = lot[FIRST] + (lot[LAST] - lot[FIRST]) * count // lot[COUNT]
+    number = lot[FIRST] + (lot[LAST] - lot[FIRST]) * passed_us // span_us
     rest = [at_us, lot[READY_TO], lot[COUNT] - count, number, lot[LAST], lot[ATTEMPTS], False]
     inside[READY_TO], inside[COUNT], inside[LAST] = at_us, count, max(number, inside[FIRST] + 1)
     return inside, rest
