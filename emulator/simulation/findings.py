@@ -33,6 +33,7 @@ def findings(scenario: Scenario, queue: Setting, tallies: dict[str, Tally]) -> l
 
 def _unconsumed(queue: Setting, tally: Tally) -> Iterator[str]:
     if not tally.sent:
+        yield "no dead letter came."
         return
     seconds = min(queue.message_retention_period, limits.DEAD_LETTER_UNCONSUMED_SECONDS)
     gone = f"; {tally.expired:,} of them already were" if tally.expired else ""

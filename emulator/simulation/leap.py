@@ -138,18 +138,21 @@ class Leaper:
             return
         size = delivered / (last.batches - first.batches)
         took_us, over = invocation_us(line.load, round(size))
-        least_us = watched_us // 2
+        least_us, depth = watched_us // 2, 1
         span_us = self.factor * watched_us
         if keeps_up:
-            least_us = max(least_us, _FLIGHTS * (took_us + line.late_us()))
+            arrived = line.source.before(last.at_us) - line.source.before(first.at_us)
+            depth = min(line.consumer.max_retries + 1, -(-delivered // max(1, arrived)))
+            least_us = max(least_us, _FLIGHTS * (took_us + line.late_us()) * depth)
         elif took_us:
             span_us = min(span_us, last.standing // 2 * took_us // (line.slots * line.size))
         span_us = min(max(span_us, least_us), self.longest_us, self.border_us(keeps_up) - line.now_us - 1)
         if span_us < least_us or not took_us and not keeps_up:
             return
+        allowance = line.flying * depth
         kind = KeepingUp if keeps_up else Saturated
         stretch = kind(line, span_us, took_us, size, delivered / watched_us, out=last.out, over=over)
-        if stretch.fit and stretch.plan():
+        if stretch.fit and stretch.plan(allowance):
             stretch.commit()
             self.needed, self.patience = _LOOKS_AGAIN, 0
             self.factor *= _GROWTH

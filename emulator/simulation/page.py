@@ -8,7 +8,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from emulator.simulation.outline import MEASURES, cells
-from emulator.simulation.svg import Curve, plot, time_ticks
+from emulator.simulation.svg import Curve, plot, time_ticks, time_unit
 from emulator.simulation.text import changes, check_line, comparison, load_line, money
 from emulator.simulation.units import compact, span
 
@@ -67,7 +67,8 @@ def sweep_page(rows: list[dict[str, Any]], report: dict[str, Any]) -> str:
                 ticks = sorted(set(values))
                 ticks = ticks if len(ticks) <= 11 else ticks[:: -(-len(ticks) // 10)]
                 title = f"{label} over {keys[0]}"
-                drawn = plot(title, [curve], x_text=lambda x: f"{x:g}", y_text=shown, x_ticks=ticks, dots=len(points) <= 30)
+                lines, written = _in_unit([curve]) if shown is _seconds else ([curve], shown)
+                drawn = plot(title, lines, x_text=lambda x: f"{x:g}", y_text=written, x_ticks=ticks, dots=len(points) <= 30)
                 figures.append(f"<figure><h3>{escape(title)}</h3>{drawn}</figure>")
         parts.append(f'<div class="plots">{"".join(figures)}</div>')
     parts.append(_table("Every run", heads, body))
@@ -97,6 +98,12 @@ def _seconds(value: float) -> str:
     return span(value * 1e6)
 
 
+def _in_unit(curves: list[Curve]) -> tuple[list[Curve], Callable[[float], str]]:
+    """Curves of seconds in the unit that suits them."""
+    each, name = time_unit(max(y for curve in curves for y in curve.ys))
+    return [curve._replace(ys=[y / each for y in curve.ys]) for curve in curves], lambda value: f"{value:.3g} {name}"
+
+
 def _plots(queues: Sequence[dict[str, Any] | None], reports: list[dict[str, Any]]) -> str:
     """Small plots of one queue: each has a curve for each report."""
     kinds: list[tuple[str, Callable[[dict[str, Any]], list[float]], Callable[[float], str]]] = [
@@ -119,6 +126,8 @@ def _plots(queues: Sequence[dict[str, Any] | None], reports: list[dict[str, Any]
                 curves.append(Curve(name, _STYLES[k % 2], queue["series"]["seconds"][-len(ys) :], ys))
         if curves and any(any(curve.ys) for curve in curves):
             end = max(curve.xs[-1] for curve in curves)
+            if shown is _seconds:
+                curves, shown = _in_unit(curves)  # noqa: PLW2901 - an axis in hours has round hours
             drawn = plot(title, curves, shaded=outages, x_text=_seconds, y_text=shown, x_ticks=time_ticks(end))
             figures.append(f"<figure><h3>{escape(title)}</h3>{drawn}</figure>")
     return f'<div class="plots">{"".join(figures)}</div>'

@@ -54,8 +54,8 @@ class Stretch:
         certain = self.out or self.over or self.line.draws.share in {0, 1} or not self.line.whole
         return certain or self.uneven <= _UNEVEN_MAX
 
-    def plan(self) -> bool:
-        """Find out what happens; False if it is not what was expected."""
+    def plan(self, allowance: int) -> bool:
+        """Find out what happens; False if it is not what was expected, give or take so many deliveries in each chunk."""
         raise NotImplementedError
 
     # --- what becomes of a delivery
@@ -184,7 +184,7 @@ class Stretch:
 class KeepingUp(Stretch):
     """Everything that becomes ready is delivered, as long after as it was before."""
 
-    def plan(self) -> bool:
+    def plan(self, allowance: int) -> bool:
         """Find out what happens; False if a chunk has more or less to deliver than was seen."""
         line = self.line
         self.late_us = line.late_us()
@@ -199,7 +199,7 @@ class KeepingUp(Stretch):
             before = self.flows["delivered"]
             self.chunk(from_us, to_us)
             expected = self.rate * (to_us - from_us)
-            slack = _TOLERANCE * expected + 4 * sqrt(expected) + 2 * line.size + line.flying
+            slack = _TOLERANCE * expected + 4 * sqrt(expected) + 2 * line.size + allowance
             if abs(self.flows["delivered"] - before - expected) > slack:
                 return False
             self.point(to_us + self.late_us)
@@ -261,8 +261,9 @@ class KeepingUp(Stretch):
 class Saturated(Stretch):
     """All slots are busy with full batches all the time."""
 
-    def plan(self) -> bool:
+    def plan(self, allowance: int) -> bool:
         """Deliver from the front of the line what the slots hold; less than half of it, so that it never runs short."""
+        del allowance  # the slots decide
         line = self.line
         total = self.span_us * line.slots * line.size // self.took_us
         taken = 0

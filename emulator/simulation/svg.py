@@ -72,6 +72,11 @@ def plot(
     return "".join([*parts, "</svg>"])
 
 
+def time_unit(seconds: float) -> tuple[float, str]:
+    """The unit in which spans up to so many seconds are read best."""
+    return next((each for each in ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s")) if seconds >= 2 * each[0]), (0.001, "ms"))
+
+
 def time_ticks(seconds: float, count: int = 6) -> list[float]:
     """Round moments from 0 to the end."""
     for step in (1, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 10_800, 14_400, 21_600, 43_200, 86_400):
