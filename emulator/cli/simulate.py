@@ -18,7 +18,8 @@ from emulator.simulation import batched, exact, outline, page, text, units
 from emulator.simulation.report import BATCHED, EXACT, report
 from emulator.simulation.scenario import BATCH, MESSAGE, Load, Scenario
 from emulator.simulation.settings import assignment, scenario, sweep, with_value
-from emulator.simulation.sweep import grid, method_for, run_all, simulate as run_one
+from emulator.simulation.sweep import grid, method_for, run_all
+from emulator.simulation.sweep import simulate as run_one
 from emulator.simulation.verify import differences, slice_of
 from emulator.wrangler import load as read
 
@@ -32,7 +33,9 @@ _NARROW, _WIDE = 40, 120
 
 def run(argv: list[str]) -> int:
     """Run the command alone; the exit code."""
-    app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False, context_settings={"help_option_names": ["-h", "--help"]})
+    app = typer.Typer(
+        rich_markup_mode=None, pretty_exceptions_enable=False, context_settings={"help_option_names": ["-h", "--help"]}
+    )
     app.command("simulate")(simulate)
     try:
         app(args=argv[1:], prog_name="cfq-emulator simulate", standalone_mode=True)
@@ -53,7 +56,9 @@ def simulate(
     per_message: Annotated[str, typer.Option(metavar="T", help="How much longer for each message in it.")] = "0s",
     failure_mode: Annotated[
         str,
-        typer.Option(metavar="M", help="batch: the handler throws, and Cloudflare retries the batch; message: only that message."),
+        typer.Option(
+            metavar="M", help="batch: the handler throws, and Cloudflare retries the batch; message: only that message."
+        ),
     ] = BATCH,
     dead_letter_failure: Annotated[
         str, typer.Option(metavar="P", help="Share of deliveries that fail in dead-letter queues.")
@@ -70,7 +75,9 @@ def simulate(
     sweep_: Annotated[
         list[str] | None, typer.Option("--sweep", metavar="K=V..V", help="Many runs: max_retries=1..10, =1,3,10, =0..100..10.")
     ] = None,
-    resume: Annotated[str | None, typer.Option(metavar="F", help="Keep a sweep's results in a file, and go on from it.")] = None,
+    resume: Annotated[
+        str | None, typer.Option(metavar="F", help="Keep a sweep's results in a file, and go on from it.")
+    ] = None,
     workers: Annotated[int | None, typer.Option(metavar="N", min=1, help="Processes of a sweep; all cores.")] = None,
     method: Annotated[str | None, typer.Option(metavar="M", help="exact or batched; by the size of the load.")] = None,
     verify: Annotated[bool, typer.Option(help="Check a batched run against the emulator on a slice.")] = True,
@@ -176,7 +183,7 @@ def _say_speed(tallies: list[Tally], took: float, slowly: list[Tally], exact_too
         return
     ratio = (deliveries / took) / (slice_deliveries / exact_took)
     print(
-        f"cfq-emulator: {tallies_text(tallies)} in {took:.2f} s; {units.span(part.load.duration_us)} of it on the emulator took "
+        f"cfq-emulator: {tallies_text(tallies)} in {took:.2f} s; {units.span(part.load.duration_us)} of it on the emulator in "
         f"{exact_took:.2f} s: {ratio:,.0f} x as fast as exact emulation of this load",
         file=sys.stderr,
     )

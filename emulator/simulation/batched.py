@@ -56,9 +56,7 @@ def lifetime_us(setting: Setting) -> int:
     return seconds * SECOND_US
 
 
-def run(
-    scenario: Scenario, progress: Callable[[int], None] | None = None, *, plain: int | None = PLAIN_BATCHES
-) -> list[Tally]:
+def run(scenario: Scenario, progress: Callable[[int], None] | None = None, *, plain: int | None = PLAIN_BATCHES) -> list[Tally]:
     """Run a scenario by count; a tally for each queue, in the scenario's order. `progress` hears of the moment reached.
 
     The first `plain` batches of each queue are taken one by one, None: all of them. Raises Unfit.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from functools import lru_cache
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
 from emulator.ids import stream
 
@@ -58,7 +58,7 @@ class Draws:
         if not self.places:
             return 0.0
         places = [*self.places, self.places[0] + self.length]
-        clear = sum(max(0, after - before - size) for before, after in zip(places, places[1:], strict=False))
+        clear = sum(max(0, after - before - size) for before, after in pairwise(places))
         return 1 - clear / self.length
 
     def in_failing_batches(self, start: int, origin: int, size: int, length: int) -> float:

@@ -198,9 +198,7 @@ def run(scenario: Scenario, progress: Callable[[int], None] | None = None) -> li
     return [desk.tally for desk in desks.values()]
 
 
-def _drive(
-    scenario: Scenario, emulator: Emulator, desks: dict[str, _Desk], progress: Callable[[int], None] | None
-) -> None:
+def _drive(scenario: Scenario, emulator: Emulator, desks: dict[str, _Desk], progress: Callable[[int], None] | None) -> None:
     """Send what is sent, and let time pass."""
     load = scenario.load
     steady = Steady(load.rate, load.duration_us)

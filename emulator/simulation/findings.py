@@ -1,4 +1,4 @@
-"""What a run says, in plain sentences: why messages were lost, how long recovery took, and what would have to be set instead."""
+"""What a run says, in plain sentences: why messages were lost, how long recovery took, what would have to be set instead."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def findings(scenario: Scenario, queue: Setting, tallies: dict[str, Tally]) -> l
     if consumer is None:
         return [f"{queue.name}: {line}" for line in _unconsumed(queue, tally)]
     said = [*_refusals(load, tally), *_outages(load, queue, consumer, tally), *_lost(queue, consumer, tally)]
-    said += [*_capacity(load, queue, consumer, tally), *_duplicates(load, tally)]
+    said += [*_capacity(load, queue, consumer), *_duplicates(load, tally)]
     if not said:
         said = [f"all {tally.sent:,} messages were acknowledged or still wait, {tally.waiting:,} at the end."]
     return [f"{queue.name}: {line}" for line in said]
@@ -38,8 +38,7 @@ def _unconsumed(queue: Setting, tally: Tally) -> Iterator[str]:
     seconds = min(queue.message_retention_period, limits.DEAD_LETTER_UNCONSUMED_SECONDS)
     gone = f"; {tally.expired:,} of them already were" if tally.expired else ""
     yield (
-        f"nobody consumes it, so its {tally.sent:,} dead letters are deleted {span(seconds * SECOND_US)} after they came"
-        f"{gone}."
+        f"nobody consumes it, so its {tally.sent:,} dead letters are deleted {span(seconds * SECOND_US)} after they came{gone}."
     )
 
 
@@ -53,8 +52,8 @@ def _refusals(load: Load, tally: Tally) -> Iterator[str]:
     first = next((row.at_us for row in tally.rows if row.backlog > full), None)
     if first is not None:
         yield (
-            f"after {span(first)} the backlog is above {limits.BACKLOG_SIZE_BYTES // 10**9} GB: from then on Cloudflare refuses "
-            "sends, which this run does not count."
+            f"after {span(first)} the backlog is above {limits.BACKLOG_SIZE_BYTES // 10**9} GB: from then on Cloudflare "
+            "refuses sends, which this run does not count."
         )
 
 
@@ -111,7 +110,7 @@ def _lost(queue: Setting, consumer: Consumer, tally: Tally) -> Iterator[str]:
         )
 
 
-def _capacity(load: Load, queue: Setting, consumer: Consumer, tally: Tally) -> Iterator[str]:
+def _capacity(load: Load, queue: Setting, consumer: Consumer) -> Iterator[str]:
     took_us = invocation_us(load, consumer.max_batch_size)[0]
     if not queue.loaded or not took_us:
         return
@@ -123,7 +122,7 @@ def _capacity(load: Load, queue: Setting, consumer: Consumer, tally: Tally) -> I
             f"{span(took_us)}), and {compact(float(load.rate))} come: the backlog grows as long as that is so."
         )
     elif consumer.max_concurrency is None and load.mode == BATCH and load.outages:
-        yield "batches that throw make the autoscaler fall to few slots, so most of an outage's messages wait instead of failing."
+        yield "batches that throw make the autoscaler fall to few slots, so most of an outage's messages wait and do not fail."
 
 
 def _duplicates(load: Load, tally: Tally) -> Iterator[str]:

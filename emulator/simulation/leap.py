@@ -26,7 +26,7 @@ _TREND = 0.01
 """A line that grows or shrinks by more than this share of its deliveries does not stay as it is."""
 _FIRST, _GROWTH = 8, 2
 _LEAPS_MIN, _LEAPS_MIN_AT_ONCE = 40, 6
-"""The next leap is so much longer than the last; a run is never crossed in fewer leaps, a short one that tests them in a few."""
+"""The next leap is so much longer than the last; a run takes no fewer leaps, a short one that tests them only a few."""
 _PATIENCE_MAX = 64
 _HUGE = 1 << 60
 
@@ -147,7 +147,7 @@ class Leaper:
         elif took_us:
             span_us = min(span_us, last.standing // 2 * took_us // (line.slots * line.size))
         span_us = min(max(span_us, least_us), self.longest_us, self.border_us(keeps_up) - line.now_us - 1)
-        if span_us < least_us or not took_us and not keeps_up:
+        if span_us < least_us or (not took_us and not keeps_up):
             return
         allowance = line.flying * depth
         kind = KeepingUp if keeps_up else Saturated

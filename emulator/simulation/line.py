@@ -1,9 +1,9 @@
 """One queue, batch by batch, with counts instead of messages: what the core decides, decided for lots of equal messages.
 
-Fresh messages are known by their number in the source. What came back is kept in lots `[ready_from_us, ready_to_us, count, first,
-last, attempts, standing]`: so many messages with numbers from `first` to before `last`, evenly; exact as long as `count` is
-`last - first`. Order is the core's: (moment ready, entry). At one moment: expiries, batches that end, batches that leave, edges,
-and then arrivals, with the batches that they fill; `after` says that the arrivals of `now_us` are there.
+Fresh messages are known by their number in the source. What came back is kept in lots `[ready_from_us, ready_to_us, count,
+first, last, attempts, standing]`: so many messages with numbers from `first` to before `last`, evenly; exact as long as `count`
+is `last - first`. Order is the core's: (moment ready, entry). At one moment: expiries, batches that end, batches that leave,
+edges, and then arrivals, with the batches that they fill; `after` says that the arrivals of `now_us` are there.
 Longer than most modules, because every way of a message through a queue meets here.
 """
 
@@ -77,7 +77,7 @@ class Line:
         return self.source.until(at_us) if after else self.source.before(at_us)
 
     def promote(self, at_us: int) -> None:
-        """Let what has waited for its delay stand in line; of a lot that is spread over time, the part whose moment has come."""
+        """Let what has waited for its delay stand in line; of a lot that is spread over time, the part that is due."""
         delayed = self.delayed
         while delayed and delayed[0][0] <= at_us:
             _, entry, lot = heappop(delayed)
@@ -99,7 +99,7 @@ class Line:
             self.ready_count += count
 
     def backlog(self) -> int:
-        """Messages in the queue: waiting, delayed, and out for delivery. The arrivals of this moment count once they are there."""
+        """Messages in the queue: waiting, delayed, and out for delivery. Arrivals of this moment count once they are there."""
         return (self.source.until if self.after else self.source.before)(self.now_us) - self.tally.gone
 
     def oldest_us(self) -> int:
@@ -250,8 +250,7 @@ class Line:
         if self.seen < 0:
             self.seen = standing - count
         self.sizes[count] += 1
-        if standing - count < self.low:
-            self.low = standing - count
+        self.low = min(self.low, standing - count)
         if took_us:
             heappush(self.flights, flight)
         else:

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 MEASURES = {
-    "delivered": "deliveries", "retried": "retries", "dead_lettered": "dead letters", "dropped": "deleted", "expired": "expired",
-    "duplicates": "done twice", "waiting": "waiting",
+    "delivered": "deliveries", "retried": "retries", "dead_lettered": "dead letters", "dropped": "deleted",
+    "expired": "expired", "duplicates": "done twice", "waiting": "waiting",
 }  # fmt: skip
 
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _STYLES = ("a", "b")
 _ROWS_MAX = 49
+_TICKS_MAX, _DOTS_MAX = 11, 30
 
 
 @lru_cache(maxsize=1)
@@ -37,13 +38,17 @@ def page(reports: list[dict[str, Any]]) -> str:
     for name in names:
         queues = [next((queue for queue in report["queues"] if queue["name"] == name), None) for report in reports]
         parts += [f"<h2>{escape(name)}</h2>", _plots(queues, reports), _totals(queues, reports), *_tables(queues, reports)]
-    costs = [[report["label"], f"{report['cost']['operations_a_month']:,}", money(report["cost"]["month_usd"])] for report in reports]
+    costs = [
+        [report["label"], f"{report['cost']['operations_a_month']:,}", money(report["cost"]["month_usd"])] for report in reports
+    ]
     parts += ["<h2>A month</h2>", _table("Cost of a month", ["settings", "operations", "USD"], costs)]
     parts.append(f'<p class="soft">{escape(first["approximation"])}</p>')
     if "check" in first:
         check = first["check"]
         parts.append(f'<p class="soft">{escape(check_line(check))}</p>')
-        rows = [[row["queue"], row["total"], *(f"{row[k]:,}" for k in ("exact", "batched", "leaping"))] for row in check["totals"]]
+        rows = [
+            [row["queue"], row["total"], *(f"{row[k]:,}" for k in ("exact", "batched", "leaping"))] for row in check["totals"]
+        ]
         heads = ["queue", "total", "emulator", "by count", "with leaps from the start"]
         parts.append(_details("The check, total by total", _table("The check", heads, rows)))
     return _document(first["label"], parts)
@@ -65,10 +70,12 @@ def sweep_page(rows: list[dict[str, Any]], report: dict[str, Any]) -> str:
             if any(y for _, y in points):
                 curve = Curve("", "a", [x for x, _ in points], [y for _, y in points])
                 ticks = sorted(set(values))
-                ticks = ticks if len(ticks) <= 11 else ticks[:: -(-len(ticks) // 10)]
+                ticks = ticks if len(ticks) <= _TICKS_MAX else ticks[:: -(-len(ticks) // _TICKS_MAX)]
                 title = f"{label} over {keys[0]}"
                 lines, written = _in_unit([curve]) if shown is _seconds else ([curve], shown)
-                drawn = plot(title, lines, x_text=lambda x: f"{x:g}", y_text=written, x_ticks=ticks, dots=len(points) <= 30)
+                drawn = plot(
+                    title, lines, x_text=lambda x: f"{x:g}", y_text=written, x_ticks=ticks, dots=len(points) <= _DOTS_MAX
+                )
                 figures.append(f"<figure><h3>{escape(title)}</h3>{drawn}</figure>")
         parts.append(f'<div class="plots">{"".join(figures)}</div>')
     parts.append(_table("Every run", heads, body))
@@ -79,7 +86,7 @@ def _document(title: str, parts: list[str]) -> str:
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width,initial-scale=1">'
-        '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; style-src \'unsafe-inline\'">'
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">"
         f"<title>{escape(title)} - cfq-emulator simulate</title><style>{_css()}</style></head>\n"
         f"<body><main>{chr(10).join(part for part in parts if part)}</main></body></html>\n"
     )
@@ -154,7 +161,9 @@ def _tables(queues: Sequence[dict[str, Any] | None], reports: list[dict[str, Any
         found.append(_details(f"{queue['name']} over time as numbers{about}", table))
         if queue["retries_by_attempt"]:
             tries = [[number, f"{count:,}"] for number, count in queue["retries_by_attempt"].items()]
-            found.append(_details(f"{queue['name']}: retries by number{about}", _table("Retries", ["retry", "messages"], tries)))
+            found.append(
+                _details(f"{queue['name']}: retries by number{about}", _table("Retries", ["retry", "messages"], tries))
+            )
     return found
 
 

@@ -1,4 +1,4 @@
-"""The report of a run: plain values for JSON, from which text and page are made. It holds no wall time: same seed, same report."""
+"""The report of a run: plain values for JSON, from which text and page are made. No wall time: same seed, same report."""
 
 from __future__ import annotations
 
@@ -42,7 +42,11 @@ def report(scenario: Scenario, tallies: list[Tally], method: str) -> dict[str, A
     load = scenario.load
     billed = sum(operations(tally, load.size_bytes).total for tally in tallies)
     a_day = billed * _DAY_US / load.duration_us
-    cost: dict[str, Any] = {"operations": billed, "operations_a_day": round(a_day), "operations_a_month": round(a_day * MONTH_DAYS)}
+    cost: dict[str, Any] = {
+        "operations": billed,
+        "operations_a_day": round(a_day),
+        "operations_a_month": round(a_day * MONTH_DAYS),
+    }
     cost["month_usd"] = round(month_usd(a_day * MONTH_DAYS), 2) if load.plan == "paid" else None
     by_name = {tally.name: tally for tally in tallies}
     said = [line for queue in scenario.queues for line in findings(scenario, queue, by_name)]
@@ -61,16 +65,12 @@ def report(scenario: Scenario, tallies: list[Tally], method: str) -> dict[str, A
 def plan_findings(load: Load, a_day: float, cost: dict[str, Any]) -> list[str]:
     """What the plan says to so many operations."""
     if load.plan == "free" and a_day > limits.FREE_OPERATIONS_PER_DAY:
-        return [
-            f"The Free plan includes {limits.FREE_OPERATIONS_PER_DAY:,} operations a day, and this load needs "
-            f"{a_day:,.0f}: beyond that Cloudflare refuses (10253), which this run does not count."
-        ]
+        said = f"The Free plan includes {limits.FREE_OPERATIONS_PER_DAY:,} operations a day, and this load needs {a_day:,.0f}: "
+        return [said + "beyond that Cloudflare refuses (10253), which this run does not count."]
     if cost["month_usd"] is None:
         return [f"This load needs {a_day:,.0f} of the {limits.FREE_OPERATIONS_PER_DAY:,} operations a day of the Free plan."]
-    return [
-        f"Extrapolated to {MONTH_DAYS} such days, queues cost {cost['month_usd']:,.2f} USD a month "
-        f"({cost['operations_a_month']:,} operations; Workers are billed besides)."
-    ]
+    said = f"Extrapolated to {MONTH_DAYS} such days, queues cost {cost['month_usd']:,.2f} USD a month "
+    return [said + f"({cost['operations_a_month']:,} operations; Workers are billed besides)."]
 
 
 def load_as_dict(load: Load) -> dict[str, Any]:

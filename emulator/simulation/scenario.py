@@ -1,4 +1,4 @@
-"""What is simulated: a load, a modelled consumer, and the queues with their settings. Plain values that travel to other processes.
+"""What is simulated: a load, a modelled consumer, and queues with their settings. Plain values that travel to other processes.
 
 Times are whole microseconds from the start of the run (`_us`).
 """
@@ -6,11 +6,13 @@ Times are whole microseconds from the start of the run (`_us`).
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from cfq_lint import limits
 from emulator.core.limits import SECOND_US
-from emulator.core.model import Consumer
+
+if TYPE_CHECKING:
+    from emulator.core.model import Consumer
 
 MESSAGE, BATCH = "message", "batch"
 """What a failure does: only that message is retried, or the handler throws and the whole batch is."""
@@ -42,7 +44,7 @@ class Load(NamedTuple):
 
 
 class Setting(NamedTuple):
-    """One queue: its consumer (None: nobody consumes it), what is set on the queue itself, and whether the load is sent to it."""
+    """One queue: its consumer (None: nobody consumes it), what is set on the queue itself, whether the load is sent to it."""
 
     name: str
     consumer: Consumer | None

@@ -6,7 +6,7 @@ Names of settings are Wrangler's; `delivery_delay` and `message_retention_period
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cfq_lint import limits
 from emulator.core.limits import retention_seconds
@@ -14,7 +14,7 @@ from emulator.simulation import units
 from emulator.simulation.scenario import Load, Scenario, Setting
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from emulator.wrangler import Config
 
@@ -39,7 +39,7 @@ KEYS = {
     "delivery_delay": Key(limits.DELAY_SECONDS_MIN, limits.DELAY_SECONDS_MAX, of_queue=True),
     "message_retention_period": Key(limits.RETENTION_SECONDS_MIN, limits.RETENTION_SECONDS_MAX, of_queue=True),
 }
-LOADS = {"rate": units.rate, "failure": units.share, "processing": units.duration_us}
+LOADS: dict[str, Callable[[str], Any]] = {"rate": units.rate, "failure": units.share, "processing": units.duration_us}
 _SWEEP_MAX = 10_000
 Value = int | str | None
 
@@ -84,7 +84,9 @@ def value_of(key: str, text: str) -> Value:
     if known.auto and text == AUTO:
         return None
     if not re.fullmatch(r"\d{1,9}", text) or not known.low <= int(text) <= known.high:
-        message = f"{key} {text}: allowed is a whole number from {known.low} to {known.high}" + (" or auto" if known.auto else "")
+        message = f"{key} {text}: allowed is a whole number from {known.low} to {known.high}" + (
+            " or auto" if known.auto else ""
+        )
         raise ValueError(message)
     return int(text)
 
@@ -131,12 +133,12 @@ def with_value(given: Scenario, key: str, value: Value) -> Scenario:
     if key == "message_retention_period" and load.plan == "free":
         message = f"message_retention_period: on the Free plan it is {limits.RETENTION_SECONDS_FREE} s, and nobody can set it"
         raise ValueError(message)
-    queues = []
+    queues, changes = [], dict[str, Any]([(key, value)])
     for queue in given.queues:
         changed = queue
         if queue.loaded and KEYS[key].of_queue:
-            changed = queue._replace(**{key: value})
+            changed = queue._replace(**changes)
         elif queue.loaded and queue.consumer is not None:
-            changed = queue._replace(consumer=queue.consumer._replace(**{key: value}))
+            changed = queue._replace(consumer=queue.consumer._replace(**changes))
         queues.append(changed)
     return given._replace(queues=tuple(queues))

@@ -50,12 +50,12 @@ class Stretch:
 
     @property
     def fit(self) -> bool:
-        """Whether a share of failing batches can be told: large and small batches fail differently when they fail as a whole."""
+        """Whether a share of failing batches can be told: large and small ones fail differently if they fail as a whole."""
         certain = self.out or self.over or self.line.draws.share in {0, 1} or not self.line.whole
         return certain or self.uneven <= _UNEVEN_MAX
 
     def plan(self, allowance: int) -> bool:
-        """Find out what happens; False if it is not what was expected, give or take so many deliveries in each chunk."""
+        """Find out what happens; False if it is not what was expected, give or take so many deliveries at the start."""
         raise NotImplementedError
 
     # --- what becomes of a delivery
@@ -133,8 +133,10 @@ class Stretch:
         line.head = self.head
         line.ordinal += round(delivered / self.unit) * self.unit if self.unit else delivered
         end_us = self.start_us + self.span_us
-        line.flights = [(at + self.span_us, n, [moved(lot, shift) for lot in lots], *rest)
-                        for at, n, lots, *rest in line.flights]  # fmt: skip
+        line.flights = [
+            (at_us + self.span_us, entry, [moved(lot, shift) for lot in lots], ordinal, out, over)
+            for at_us, entry, lots, ordinal, out, over in line.flights
+        ]
         line.now_us, line.after = end_us, False
         for lot in self.back:
             line.enter(lot)
@@ -199,7 +201,7 @@ class KeepingUp(Stretch):
             before = self.flows["delivered"]
             self.chunk(from_us, to_us)
             expected = self.rate * (to_us - from_us)
-            slack = _TOLERANCE * expected + 4 * sqrt(expected) + 2 * line.size + allowance
+            slack = _TOLERANCE * expected + 4 * sqrt(expected) + 2 * line.size + (0 if chunk else allowance)
             if abs(self.flows["delivered"] - before - expected) > slack:
                 return False
             self.point(to_us + self.late_us)
@@ -233,11 +235,11 @@ class KeepingUp(Stretch):
                 lot = rounds.pop(attempts)
                 back = self.deliver(lot, lot[READY_FROM] + late_us, lot[READY_TO] + late_us)
                 if back is not None:
-                    inside, rest = parted(back, to_us) if back[READY_FROM] < to_us else (None, back)
-                    if inside is not None:
+                    if back[READY_FROM] < to_us:
+                        inside, back = parted(back, to_us)
                         join(rounds, inside)
-                    if rest is not None:
-                        later.append(rest)
+                    if back is not None:
+                        later.append(back)
             attempts += 1
         if later:
             pending += [(lot[READY_FROM], next(self.number), lot) for lot in later]

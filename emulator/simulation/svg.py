@@ -74,7 +74,9 @@ def plot(
 
 def time_unit(seconds: float) -> tuple[float, str]:
     """The unit in which spans up to so many seconds are read best."""
-    return next((each for each in ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s")) if seconds >= 2 * each[0]), (0.001, "ms"))
+    return next(
+        (each for each in ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s")) if seconds >= 2 * each[0]), (0.001, "ms")
+    )
 
 
 def time_ticks(seconds: float, count: int = 6) -> list[float]:

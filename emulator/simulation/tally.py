@@ -18,7 +18,32 @@ FLOWS = ("sent", "delivered", "acked", "retried", "dead_lettered", "dropped", "e
 """Counts that only grow, of which a row is kept at every edge."""
 
 _ROWS_MAX = 240
-_NICE_SECONDS = (0.01, 0.05, 0.1, 0.5, 1, 2, 5, 10, 15, 20, 30, 60, 120, 300, 600, 900, 1_200, 1_800, 3_600, 7_200, 14_400, 43_200)
+_SAME = 1.1
+"""A backlog is back at its level when it is no more than this, and two batches, above the highest before."""
+_NICE_SECONDS = (
+    0.01,
+    0.05,
+    0.1,
+    0.5,
+    1,
+    2,
+    5,
+    10,
+    15,
+    20,
+    30,
+    60,
+    120,
+    300,
+    600,
+    900,
+    1_200,
+    1_800,
+    3_600,
+    7_200,
+    14_400,
+    43_200,
+)
 
 
 class Row(NamedTuple):
@@ -121,7 +146,7 @@ class Watcher:
         """The backlog at an edge. The level before an outage is the highest since the start, or since the last recovery."""
         if self._outages and self._outages[0][0] == at_us:
             start_us, end_us = self._outages.pop(0)
-            level = max(*self._levels, backlog) + self._slack
+            level = round(_SAME * max(*self._levels, backlog)) + 2 * self._slack
             self.waiting.append(Watch(start_us, end_us, backlog, level, None))
         elif not self.waiting:
             self._levels.append(backlog)

@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _BARS = "▁▂▃▄▅▆▇█"
-_PLOT_MAX = 72
-Paint = "Callable[[str, str], str]"
+_PLOT_MAX, _TWO_COLUMNS, _RETRIES_MAX = 72, 76, 12
 BOLD, RED, DIM, CYAN = "1", "31", "2", "36"
 LABELS = {
-    "sent": "sent", "refused": "refused (429)", "delivered": "deliveries", "batches": "batches", "failed_batches": "batches that threw",
-    "acked": "acknowledged", "retried": "retried", "dead_lettered": "dead-lettered", "dropped": "deleted after retries",
+    "sent": "sent", "refused": "refused (429)", "delivered": "deliveries", "batches": "batches",
+    "failed_batches": "batches that threw", "acked": "acknowledged", "retried": "retried",
+    "dead_lettered": "dead-lettered", "dropped": "deleted after retries",
     "expired": "expired", "duplicates": "done twice", "waiting": "waiting at the end",
 }  # fmt: skip
 LOSSES = {"dead_lettered", "dropped", "expired", "refused"}
@@ -33,12 +33,9 @@ def text(report: dict[str, Any], *, width: int = 80, colour: bool = False) -> st
     paint = painter(colour)
     lines = [paint(report["label"], BOLD), *_wrap(load_line(report["load"]), width), ""]
     for line in report["findings"]:
-        name, _, rest = line.partition(": ")
-        lines += _wrap(f"* {line}", width, "  ")
-        if rest:
-            lines[-len(_wrap(f"* {line}", width, "  "))] = lines[-len(_wrap(f"* {line}", width, "  "))].replace(
-                name, paint(name, BOLD), 1
-            )
+        first, *rest = _wrap(f"* {line}", width, "  ")
+        name, colon, after = first.partition(": ")
+        lines += [paint(name, BOLD) + colon + after if colon else first, *rest]
     for queue in report["queues"]:
         lines += ["", paint(queue["name"], BOLD), *_wrap(settings_line(queue), width), *_totals(queue, width, paint)]
         lines += _plots(queue, width, paint)
@@ -53,7 +50,11 @@ def load_line(load: dict[str, Any]) -> str:
     """The load in one sentence."""
     parts = [f"{compact(load['rate_per_second'])}/s for {span(load['duration_seconds'] * 1e6)}"]
     parts += [f"{span(o['duration_seconds'] * 1e6)} outage at {span(o['start_seconds'] * 1e6)}" for o in load["outages"]]
-    parts.append(f"{load['failure']:.6g} of deliveries fail" if not load["failure"] else f"{load['failure'] * 100:.6g} % of deliveries fail")
+    parts.append(
+        f"{load['failure']:.6g} of deliveries fail"
+        if not load["failure"]
+        else f"{load['failure'] * 100:.6g} % of deliveries fail"
+    )
     each = load["processing_per_message_seconds"]
     more = f" and {span(each * 1e6)} a message" if each else ""
     parts.append(f"a batch takes {span(load['processing_seconds'] * 1e6)}{more}")
@@ -96,7 +97,7 @@ def _totals(queue: dict[str, Any], width: int, paint: Callable[[str, str], str])
     for label, value, bad in facts:
         cell = f"{label:<21} {value:>13}"
         cells.append(paint(cell, RED) if bad else cell)
-    columns = 2 if width >= 76 else 1
+    columns = 2 if width >= _TWO_COLUMNS else 1
     rows = -(-len(cells) // columns)
     return ["  " + "    ".join(cells[row::rows]) for row in range(rows)]
 
@@ -128,7 +129,9 @@ def _plots(queue: dict[str, Any], width: int, paint: Callable[[str, str], str]) 
     room = min(_PLOT_MAX, width - 30)
     kinds = [("backlog", series["backlog"], compact), ("oldest", series["oldest_seconds"], lambda v: span(v * 1e6))]
     kinds += [("deliveries/s", changes(series, "delivered"), compact), ("retries/s", changes(series, "retried"), compact)]
-    lost = [sum(values) for values in zip(*(changes(series, name) for name in ("dead_lettered", "dropped", "expired")), strict=True)]
+    lost = [
+        sum(values) for values in zip(*(changes(series, name) for name in ("dead_lettered", "dropped", "expired")), strict=True)
+    ]
     kinds.append(("lost/s", lost, compact))
     return [
         f"  {label:<13}{paint(sparkline(values, room), RED if label == 'lost/s' else CYAN)} up to {shown(max(values))}"
@@ -142,7 +145,7 @@ def _retries(queue: dict[str, Any], width: int) -> list[str]:
     if not counts:
         return []
     shown = [f"{n}: {compact(count)}" for n, count in counts.items()]
-    if len(shown) > 12:
+    if len(shown) > _RETRIES_MAX:
         shown = [*shown[:6], "…", *shown[-3:]]
     return ["  " + line for line in _wrap("retries by number: " + ", ".join(shown), width - 2, "  ")]
 
@@ -159,7 +162,11 @@ def beside(reports: list[dict[str, Any]], *, width: int = 80, colour: bool = Fal
         rows = [[label, *cells] for label, cells in comparison(queues)]
         lines += ["", paint(name, BOLD), table(("", *heads), rows)]
     costs = [[f"{r['cost']['operations_a_month']:,}", money(r["cost"]["month_usd"])] for r in reports]
-    lines += ["", paint("a month", BOLD), table(("", *heads), [("operations", *(c[0] for c in costs)), ("USD", *(c[1] for c in costs))])]
+    lines += [
+        "",
+        paint("a month", BOLD),
+        table(("", *heads), [("operations", *(c[0] for c in costs)), ("USD", *(c[1] for c in costs))]),
+    ]
     for head, report in zip(heads, reports, strict=True):
         lines += ["", *(line for said in report["findings"] for line in _wrap(f"{head} {said}", width, "    "))]
     return "\n".join(lines) + "\n"
@@ -173,8 +180,8 @@ def money(usd: float | None) -> str:
 def comparison(queues: list[dict[str, Any] | None]) -> list[tuple[str, list[str]]]:
     """One queue in several reports: settings that differ, then every total that somebody has."""
     rows: list[tuple[str, list[str]]] = []
-    settings = [{} if queue is None else {**(queue["consumer"] or {}), "message_retention_period": queue["message_retention_period"],
-                "delivery_delay": queue["delivery_delay"]} for queue in queues]  # fmt: skip
+    own = ("message_retention_period", "delivery_delay")
+    settings = [{} if queue is None else {**(queue["consumer"] or {}), **{k: queue[k] for k in own}} for queue in queues]
     for name in dict.fromkeys(key for each in settings for key in each):
         values = [each.get(name, "-") for each in settings]
         if len(set(map(str, values))) > 1:

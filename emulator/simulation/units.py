@@ -14,6 +14,7 @@ _SECONDS = {"us": Fraction(1, SECOND_US), "ms": Fraction(1, 1_000), "s": Fractio
 _MANY = {"": 1, "k": 1_000, "M": 1_000_000, "G": 1_000_000_000}
 _NUMBER = r"(\d[\d_,]*(?:\.\d+)?)"
 _YEAR_SECONDS = 366 * 86_400
+_MINUTE, _WHOLE_MINUTES, _HOURS_MAX, _WHOLE = 60, 600, 48, 100
 
 
 def number(text: str) -> Fraction:
@@ -77,7 +78,7 @@ def outages(texts: list[str], duration: int) -> tuple[tuple[int, int], ...]:
             raise ValueError(message)
         start_us, length_us = duration_us(start, "start of the outage"), duration_us(length, "length of the outage", least_us=1)
         if start_us + length_us > duration:
-            message = f"outage {text!r}: it ends {span(start_us + length_us)} after the start, and the run after {span(duration)}"
+            message = f"outage {text!r}: it ends {span(start_us + length_us)} after the start, the run after {span(duration)}"
             raise ValueError(message)
         found.append((start_us, start_us + length_us))
     found.sort()
@@ -93,12 +94,12 @@ def span(us: float) -> str:
     seconds = us / SECOND_US
     if seconds < 1:
         return f"{seconds * 1_000:.3g} ms" if seconds else "0 s"
-    if seconds < 60:
+    if seconds < _MINUTE:
         return f"{seconds:.3g} s"
-    minutes = round(seconds / 60, 1) if seconds < 600 else round(seconds / 60)
-    if minutes < 60:
+    minutes = round(seconds / 60, 1) if seconds < _WHOLE_MINUTES else round(seconds / 60)
+    if minutes < _MINUTE:
         return f"{minutes:g} min"
-    if minutes < 48 * 60:
+    if minutes < _HOURS_MAX * 60:
         hours, rest = divmod(round(minutes), 60)
         return f"{hours} h" + (f" {rest} min" if rest else "")
     days, rest = divmod(round(minutes / 60), 24)
@@ -110,4 +111,4 @@ def compact(value: float) -> str:
     for limit, unit in ((1e9, "G"), (1e6, "M"), (1e4, "k")):
         if abs(value) >= limit:
             return f"{value / (1e3 if unit == 'k' else limit):.3g}{unit}"
-    return f"{value:,.0f}" if value == round(value) or abs(value) >= 100 else f"{value:.3g}"
+    return f"{value:,.0f}" if value == round(value) or abs(value) >= _WHOLE else f"{value:.3g}"

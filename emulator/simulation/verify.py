@@ -45,5 +45,7 @@ def differences(scenario: Scenario, exact: list[Tally], counted: list[Tally], le
 
 
 def _largest(rows: list[dict[str, Any]], key: str) -> float:
-    shares = [abs(row[key] - row["exact"]) / row["exact"] for row in rows if row["exact"] >= _RARE and row["total"] != "waiting"]
+    shares = [
+        abs(row[key] - row["exact"]) / row["exact"] for row in rows if row["exact"] >= _RARE and row["total"] != "waiting"
+    ]
     return round(max(shares, default=0.0), 6)
