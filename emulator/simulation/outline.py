@@ -38,10 +38,10 @@ def cells(rows: list[dict[str, Any]]) -> tuple[list[str], list[list[str]]]:
     """Heads and cells of the columns in which anything happened."""
     keys = list(rows[0]["settings"])
     measures = [name for name in MEASURES if any(each[name] for each in rows)]
-    heads = [*keys, *(MEASURES[name] for name in measures), "largest backlog", "oldest"]
+    heads = [*keys, *(MEASURES[name] for name in measures), "backlog", "oldest"]
     outages = any(each["recovered"] for each in rows)
-    heads += ["recovered after"] if outages else []
-    heads.append("USD a month")
+    heads += ["recovered"] if outages else []
+    heads.append("USD/month")
     body = []
     for each in rows:
         line = ["auto" if each["settings"][key] is None else str(each["settings"][key]) for key in keys]

@@ -39,6 +39,7 @@ def differences(scenario: Scenario, exact: list[Tally], counted: list[Tally], le
         "slice_seconds": scenario.load.duration_us / SECOND_US,
         "largest_difference": _largest(rows, "batched"),
         "largest_difference_leaping": _largest(rows, "leaping"),
+        "leapt": round(sum(t.leapt for t in leaping) / max(1, sum(t.delivered for t in leaping)), 4),
         "rare_below": _RARE,
         "totals": rows,
     }
