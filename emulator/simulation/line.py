@@ -86,7 +86,7 @@ class Line:
                 continue
             if lot[READY_TO] > at_us:
                 span_us = lot[READY_TO] - lot[READY_FROM]
-                part = max(self.size, count // _PARTS, (at_us - lot[READY_FROM]) * count // span_us)
+                part = max(1, count // _PARTS, (at_us - lot[READY_FROM]) * count // span_us)
                 if part < count:
                     rest = split(lot, part)
                     rest[READY_FROM] = max(at_us + 1, rest[READY_FROM])

@@ -76,7 +76,7 @@ def sweep_page(rows: list[dict[str, Any]], report: dict[str, Any]) -> str:
                 drawn = plot(
                     title, lines, x_text=lambda x: f"{x:g}", y_text=written, x_ticks=ticks, dots=len(points) <= _DOTS_MAX
                 )
-                figures.append(f"<figure><h3>{escape(title)}</h3>{drawn}</figure>")
+                figures.append(f"<figure><h2>{escape(title)}</h2>{drawn}</figure>")
         parts.append(f'<div class="plots">{"".join(figures)}</div>')
     parts.append(_table("Every run", heads, body))
     return _document(report["label"], parts)
@@ -141,8 +141,9 @@ def _plots(queues: Sequence[dict[str, Any] | None], reports: list[dict[str, Any]
 
 
 def _totals(queues: Sequence[dict[str, Any] | None], reports: list[dict[str, Any]]) -> str:
-    heads = ["", *(report["label"] if len(reports) > 1 else "total" for report in reports)]
-    return _table("Totals", heads, [[label, *values] for label, values in comparison(list(queues))])
+    heads = ["what", *(report["label"] if len(reports) > 1 else "total" for report in reports)]
+    name = next(queue["name"] for queue in queues if queue is not None)
+    return _table(f"Totals of {name}", heads, [[label, *values] for label, values in comparison(list(queues))])
 
 
 def _tables(queues: Sequence[dict[str, Any] | None], reports: list[dict[str, Any]]) -> list[str]:
@@ -157,12 +158,15 @@ def _tables(queues: Sequence[dict[str, Any] | None], reports: list[dict[str, Any
         picked = range(0, len(series["seconds"]), step)
         rows = [[_seconds(series["seconds"][k]), *(f"{series[name][k]:,.10g}" for name in names)] for k in picked]
         about = f" ({report['label']})" if len(reports) > 1 else ""
-        table = _table(f"{queue['name']} over time", ["after", *(name.replace("_", " ") for name in names)], rows)
+        table = _table(f"{queue['name']} over time{about}", ["after", *(name.replace("_", " ") for name in names)], rows)
         found.append(_details(f"{queue['name']} over time as numbers{about}", table))
         if queue["retries_by_attempt"]:
             tries = [[number, f"{count:,}"] for number, count in queue["retries_by_attempt"].items()]
             found.append(
-                _details(f"{queue['name']}: retries by number{about}", _table("Retries", ["retry", "messages"], tries))
+                _details(
+                    f"{queue['name']}: retries by number{about}",
+                    _table(f"Retries of {queue['name']}{about}", ["retry", "messages"], tries),
+                )
             )
     return found
 

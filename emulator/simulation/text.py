@@ -75,10 +75,11 @@ def settings_line(queue: dict[str, Any]) -> str:
 
 def check_line(check: dict[str, Any]) -> str:
     """What the check of the slice came to."""
-    return (
+    said = (
         f"Checked on {span(check['slice_seconds'] * 1e6)} of this load on the emulator: largest difference of a total "
-        f"{check['largest_difference']:.2%}; {check['largest_difference_leaping']:.2%} with leaps from the start ({check['leapt']:.0%} of its deliveries)."
+        f"{check['largest_difference']:.2%}; {check['largest_difference_leaping']:.2%} with leaps from the start"
     )
+    return f"{said} ({check['leapt']:.0%} of its deliveries)."
 
 
 def _wrap(line: str, width: int, indent: str = "") -> list[str]:

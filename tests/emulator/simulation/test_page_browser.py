@@ -28,10 +28,10 @@ def pages():
     return {"one": page.page(reports[:1]), "two": page.page(reports), "sweep": page.sweep_page(rows, reports[0])}
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [360, 1280])
+@pytest.mark.parametrize("screen", [(360, "light"), (1280, "dark")], ids=["narrow", "wide"])
 @pytest.mark.parametrize("name", ["one", "two", "sweep"])
-def test_pages_fit_and_are_accessible(chromium, pages, tmp_path, name, width, scheme):
+def test_pages_fit_and_are_accessible(chromium, pages, tmp_path, name, screen):
+    width, scheme = screen
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="install the extra `browser`")
     (tmp_path / "page.html").write_text(pages[name], encoding="utf-8")
     context = chromium.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme, bypass_csp=True)
