@@ -28,7 +28,7 @@ FLOORS = {
         4: ("broker", "loop", "faults", "history"),
         5: ("workers", "bindings", "wrangler", "ends", "billing"),
         6: ("emulator", "queue", "report"),
-        7: ("python_workers", "http", "pytest_plugin"),
+        7: ("python_workers", "http", "pytest_plugin", "simulation"),
         8: ("cli", "toolkit"),
     },
 }
