@@ -193,7 +193,7 @@ def _queue(subject: Subject, project: Project, load: DeclaredLoad) -> QueueEstim
         _concurrency(settings, load, retries),
         _batches(settings, load, retries),
         tuple(_missing(load)),
-        tuple(_notes(subject, project, known[retries], dead)),
+        (*_refused(load), *_notes(subject, project, known[retries], dead)),
     )
 
 
@@ -315,6 +315,20 @@ def _missing(load: DeclaredLoad) -> Iterable[str]:
         yield "failure_share: no delivery is counted as failing"
     if load.processing_seconds is None:
         yield "processing_seconds: without it there is no concurrency"
+
+
+def _refused(load: DeclaredLoad) -> Iterable[str]:
+    """What Cloudflare does not take: whoever reads on to the bill should know."""
+    size, rate, time = load.message_size_bytes or 0, load.rate_per_second or 0.0, load.processing_seconds or 0.0
+    if size + limits.MESSAGE_METADATA_BYTES > limits.MESSAGE_SIZE_BYTES:
+        most, more = f"{limits.MESSAGE_SIZE_BYTES:,}", limits.MESSAGE_METADATA_BYTES
+        yield f"a message has at most {most} bytes, with about {more} of metadata: send() refuses a larger one"
+    if rate > limits.THROUGHPUT_PER_SECOND:
+        most = f"{limits.THROUGHPUT_PER_SECOND:,}"
+        yield f"a queue takes {most} messages a second; above, send() and sendBatch() throw Too Many Requests"
+    if time > limits.CONSUMER_WALL_SECONDS:
+        minutes = limits.CONSUMER_WALL_SECONDS // 60
+        yield f"an invocation is ended after {minutes} minutes, and what it did not acknowledge comes again"
 
 
 def _notes(subject: Subject, project: Project, as_set: Retries, dead: str | None) -> Iterable[str]:

@@ -136,7 +136,7 @@ def _program(path: str, environment: Environment, programs: dict[str, Program], 
     main = environment.inherited("main")
     name = main.text if main is not None else None
     if not name:
-        return Program("", {}, f"{path} names no `main`")
+        return Program("", {}, f"{path} names no `main`", "name the Worker's entry in `main`")
     entry = os.path.normpath(os.path.join(os.path.dirname(path), name)).replace(os.sep, "/")
     if not entry.endswith(_ENDINGS):
         return Program(entry, {}, f"{entry} is neither Python, JavaScript nor TypeScript")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-_NUMBER = r"\s*(\d+(?:_\d+)*(?:\.\d+)?)\s*"
+_NUMBER = r"\s*(\d(?:_?\d){0,14}(?:\.\d{1,15})?)\s*"
+"""Up to fifteen digits on each side of the point: what has more is a slip of the finger."""
 _TIMES = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3_600.0, "d": 86_400.0, "day": 86_400.0, "hour": 3_600.0}
 _MONTH_SECONDS = 30 * 86_400
 _SIZES = {"": 1, "b": 1, "k": 1_000, "kb": 1_000, "m": 1_000_000, "mb": 1_000_000, "kib": 1_024, "mib": 1_048_576}

@@ -99,7 +99,7 @@ def _consuming(subject: Subject) -> _Side:
     if bad or not any(remark.kind == GOOD for remark in remarks):
         reason = "whether the consumer refuses what it has seen is not known"
         if followed.problem:
-            todo = [f"{followed.problem}: {subject.program.install or 'look at ' + whose(subject)}", "or " + todo[0]]
+            todo = [f"{followed.problem}: {subject.program.remedy or 'look at ' + whose(subject)}", "or " + todo[0]]
         else:
             todo = ["insert by the key with a unique column, or pass it on as idempotency key", "or " + todo[0]]
         return _Side(UNKNOWN, reason, evidence, tuple(todo))

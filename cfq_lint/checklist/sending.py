@@ -7,6 +7,7 @@ import re
 from cfq_lint import limits
 from cfq_lint.checklist.common import declare, declared, in_code
 from cfq_lint.checklist.model import CODE, FAIL, NOT_ASKED, PASS, UNKNOWN, Answer, Evidence
+from cfq_lint.code.steps import ANY
 from cfq_lint.quantities import number
 from cfq_lint.record import record
 
@@ -14,10 +15,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cfq_lint.code.program import Program
     from cfq_lint.code.steps import Sent
-    from cfq_lint.project import Project, Subject
+    from cfq_lint.project import Project, Sender, Subject
 
 _GRAPHQL = "or read max{messageSize} of queueMessageOperationsAdaptiveGroups in Cloudflare's GraphQL API"
-_LIKE_A_QUEUE = re.compile(r"queue|producer|binding|^q$", re.IGNORECASE)
+_LIKE_A_QUEUE = re.compile(r"queue|producer|binding|^q$|^getattr$", re.IGNORECASE)
+_HANDED_ON = r"(=\s*)?\b(?:\w+\s*\.\s*)*env\s*\??\.\s*{}\b(?![\s!?]*\.\s*(?:send|sendBatch|send_batch|metrics)\b)"
+"""A binding that is neither bound to a name, which is followed, nor sent to."""
 _DEAD_LETTERS = "only dead letters arrive here; they are as they were in {}"
 
 
@@ -156,6 +159,21 @@ def sent_to(subject: Subject) -> list[tuple[str, Sent]]:
     return list(dict.fromkeys(found))
 
 
+def _handed_on(sender: Sender) -> list[tuple[str, str]]:
+    """Where a producer's sources give its binding to somebody else."""
+    binding = sender.producer.binding
+    name = binding.text if binding is not None else None
+    if not name:
+        return []
+    pattern = re.compile(_HANDED_ON.format(re.escape(name)))
+    return [
+        (f"{path}:{module.text.count(chr(10), 0, found.start()) + 1}", name)
+        for path, module in sender.program.modules.items()
+        for found in pattern.finditer(module.text)
+        if found[1] is None
+    ]
+
+
 def unread(subject: Subject) -> tuple[str, ...]:
     """What keeps the sources of a queue's producers from being known: advice, a line each; empty where all were read."""
     doubts = []
@@ -164,11 +182,15 @@ def unread(subject: Subject) -> tuple[str, ...]:
     for sender in subject.senders:
         program = sender.program
         if program.problem:
-            doubts.append(f"{program.problem}: {program.install or 'correct `main`, or answer by declaring'}")
+            doubts.append(f"{program.problem}: {program.remedy or 'look at it'}, or answer by declaring")
         doubts += [f"{path} cannot be read, and {program.entry} imports it" for path in program.unread]
         sent = [each for module in program.modules.values() for each in module.sent if each.binding not in sender.bindings]
-        loose = [each for each in sent if each.is_batch or _LIKE_A_QUEUE.search(each.binding)]
-        doubts += [f"{each.spot} sends to {each.binding!r}, which may be any queue: look there" for each in loose]
+        loose = [each for each in sent if each.is_batch or each.binding == ANY or _LIKE_A_QUEUE.search(each.binding)]
+        shown = [(each.spot, "env[…]" if each.binding == ANY else repr(each.binding)) for each in loose]
+        doubts += [f"{spot} sends to {name}, which may be any queue: look there" for spot, name in shown]
+        doubts += [
+            f"{where} hands env.{name} on, and who gets it may send as well: look there" for where, name in _handed_on(sender)
+        ]
     known = {sender.producer.script for sender in subject.senders}
     elsewhere = sorted(set(subject.facts.producers or ()) - known) if subject.facts is not None else []
     if elsewhere:

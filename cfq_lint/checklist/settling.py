@@ -36,7 +36,7 @@ def acknowledgement(subject: Subject, project: Project) -> Answer:
         return Answer(subject.described, PASS, "it is declared that ack() follows each message's side effect", evidence)
     look = f"look at the handler, and {declare(subject.queue, 'acknowledgement')}"
     if followed.problem:
-        return Answer(subject.described, UNKNOWN, followed.problem, (), _install(subject, look))
+        return Answer(subject.described, UNKNOWN, followed.problem, (), _mended(subject, look))
     if UNSURE in kinds:
         said_of_it = "whether each message is acknowledged on its own, after its work, is not certain"
         return Answer(subject.described, UNKNOWN, said_of_it, evidence, (look,))
@@ -46,9 +46,9 @@ def acknowledgement(subject: Subject, project: Project) -> Answer:
     return Answer(subject.described, UNKNOWN, said_of_it, evidence, (look,))
 
 
-def _install(subject: Subject, look: str) -> tuple[str, ...]:
+def _mended(subject: Subject, look: str) -> tuple[str, ...]:
     program = subject.program
-    return (f"{program.install}, and run again", f"or {look}") if program is not None and program.install else (look,)
+    return (f"{program.remedy}, and run again", f"or {look}") if program is not None and program.remedy else (look,)
 
 
 def _unread(subject: Subject, project: Project, said: tuple[Evidence, ...]) -> Answer:

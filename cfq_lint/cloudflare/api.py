@@ -140,10 +140,11 @@ class Api:
             if status < _CLIENT_ERRORS:
                 raise
             answer = Envelope(success=False)
-        codes = tuple(each.code for each in answer.errors if each.code is not None)
+        mistakes = answer.errors or []
+        codes = tuple(each.code for each in mistakes if each.code is not None)
         if status < _CLIENT_ERRORS and answer.success:
             return answer
-        said = self._said("; ".join(" ".join(filter(None, [str(each.code or ""), each.message])) for each in answer.errors))
+        said = self._said("; ".join(" ".join(filter(None, [str(each.code or ""), each.message])) for each in mistakes))
         if status in _UNAUTHORIZED or _UNAUTHORIZED_CODES.intersection(codes):
             raise errors.Unauthorized(host, status, said, codes)
         raise (errors.NotFound if status == _NOT_FOUND else errors.Refused)(host, status, said, codes)
@@ -159,7 +160,8 @@ class Api:
     def _target(self, location: str) -> str:
         """The host that a redirect names; the rest of it may hold anything."""
         try:
-            return self._said(urlsplit(location).hostname or self.host)
+            parts = urlsplit(location)
+            return self._said(f"{parts.hostname}:{parts.port}" if parts.port else parts.hostname or self.host)
         except ValueError:
             return "an address that is none"
 

@@ -35,7 +35,7 @@ class Envelope(_Payload):
     """Every answer."""
 
     success: bool
-    errors: list[Mistake] = []
+    errors: list[Mistake] | None = None
     result: Any = None
     result_info: PageInfo | None = None
 

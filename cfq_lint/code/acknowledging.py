@@ -62,7 +62,7 @@ def handling(program: Program, queue: str, batch_size: int | None) -> Handling:
 def _remarks(flow: Flow, handler: Spot, batch_size: int | None) -> Iterable[Remark]:
     ended = flow.normal | flow.returned
     every = ended | flow.raised
-    given_back = {state.failed for state in every if state.failed and state.settled == RETRY}
+    given_back = {spot for state in every if state.settled == RETRY for spot in (state.failed, state.noted) if spot}
     given_back |= {state.failed for state in flow.raised if state.failed and not state.settled}
     for state in sorted(every, key=repr):
         for remark in _remarks_on(state, handler, batch_size, given_back, ends=state in ended):
@@ -84,6 +84,8 @@ def _remarks_on(state: State, handler: Spot, batch_size: int | None, given_back:
 def _swallowed(state: State, failed: Spot) -> Iterable[Remark]:
     if state.doubt is not None:
         yield Remark(UNSURE, failed, f"whether a failure is caught without a retry: {state.doubt} was not followed")
+    elif state.before == RELATED:
+        yield Remark(UNSURE, failed, "a failure is caught here after work that succeeded; it may be beside the point")
     elif state.settled == ACK:
         assert state.settled_at is not None, "what is settled is settled somewhere"
         yield Remark(BAD, state.settled_at, f"ack() is called as well where the work failed (the try at line {failed.line})")

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from cfq_lint.code.steps import Module, Step
 
 BATCH, MESSAGES, MESSAGE, DATA, QUEUE, ACKS, RETRIES = "batch", "messages", "message", "data", "queue", "acks", "retries"
+OF_QUEUE = "of queue"
+"""What is made of the queue's name, and so may tell one queue from another."""
 ACK, ACK_ALL, RETRY = "ack()", "ackAll()", "retry"
 _OF_BATCH = {"messages": MESSAGES, "queue": QUEUE}
 _FIELDS = {"ack": ACKS, "retry": RETRIES, "body": DATA, "id": DATA, "timestamp": DATA, "attempts": DATA}
@@ -49,9 +51,9 @@ class State(NamedTuple):
     """Where a message has got to on one way through the handler.
 
     `settled` is how it was settled first. `before` and `after` are the work around an acknowledgement, `each` whether it is
-    done message by message. `failed` is the `try` that caught a failure of its work, `floating` work that the runtime waits for
-    at the end only, `lost` a loop that waits for nothing, `doubt` a place that was not followed. `guessed` says that it is not
-    certain that this queue's messages come this way.
+    done message by message. `failed` is the `try` that caught a failure of its work, `noted` the one whose failure further work
+    was done about, `floating` work that the runtime waits for at the end only, `lost` a loop that waits for nothing, `doubt` a
+    place that was not followed. `guessed` says that it is not certain that this queue's messages come this way.
     """
 
     settled: str = ""
@@ -62,6 +64,7 @@ class State(NamedTuple):
     after_at: Spot | None = None
     each: bool = False
     failed: Spot | None = None
+    noted: Spot | None = None
     floating: Spot | None = None
     lost: Spot | None = None
     doubt: Spot | None = None
@@ -70,11 +73,19 @@ class State(NamedTuple):
 
 @record
 class Seen:
-    """A call that the handler may make: whether the message is in it, and whether an id made on the spot is."""
+    """A call that the handler may make: whether the message is in it, and whether an id made on the spot is.
+
+    `is_of_one` says that one message is in it, and not just the batch; `others` are the names in it that stand for no such id.
+    Of its idempotency key `key` says whether it is made on the spot, True, or of the message, False; None where that is not
+    certain.
+    """
 
     call: Call
     is_related: bool
+    is_of_one: bool
     is_fresh: bool
+    others: frozenset[str]
+    key: bool | None
 
 
 class TooLong(Exception):  # noqa: N818 - it says what a handler is
@@ -142,17 +153,21 @@ class Follower:
                 kind = MESSAGE if part == ANY else DATA
             elif kind == MESSAGE:
                 kind = _FIELDS.get(part, DATA)
+            elif kind in _NAMING:
+                kind = OF_QUEUE
             elif kind:
                 kind = DATA
         return kind
 
     def related(self, mentions: frozenset[str], room: _Room) -> bool:
         """Whether one of some names stands for a message, or for what was made of one."""
-        return any(room.names.get(name, QUEUE) != QUEUE for name in mentions)
+        return any(room.names.get(name, QUEUE) not in _NAMING for name in mentions)
 
     def bind(self, step: Assign, room: _Room) -> None:
         """Note what names stand for from here on."""
         kind = self.kind(step.chain, room)
+        if not kind and (about := {self.kind(chain, room) for chain in step.about} - {"", BATCH}) and about <= _NAMING:
+            kind = OF_QUEUE
         for name in step.names:
             if step.is_pattern and kind == BATCH:
                 room.names[name] = _OF_BATCH.get(name, DATA)
@@ -162,8 +177,8 @@ class Follower:
                 room.names[name] = kind
             elif self.related(step.mentions, room):
                 room.names[name] = DATA
-            if step.fresh or not room.fresh.isdisjoint(step.mentions):
-                room.fresh.add(name)
+            is_fresh = step.fresh or not room.fresh.isdisjoint(step.mentions)
+            (room.fresh.add if is_fresh else room.fresh.discard)(name)
 
     # --- steps
 
@@ -204,7 +219,7 @@ class Follower:
     def branch(self, step: Branch, states: set[State], room: _Room) -> Flow:
         """Every arm that may run; of comparisons with the queue's name the one that does."""
         flow = Flow(set())
-        if any(self.kind(chain, room) == QUEUE for chain in step.about) and not any(
+        if any(self.kind(chain, room) in _NAMING for chain in step.about) and not any(
             self.truth(test, room) is not None for test, _ in step.arms
         ):
             states = {state._replace(guessed=True) for state in states}
@@ -295,16 +310,19 @@ class Follower:
         return out
 
     def floating(self, step: Floating, states: set[State], room: _Room) -> Flow:
-        """Where the work settles the message itself, its own order counts; else it is work that nobody waits for here."""
+        """Where the work settles the message itself, its own order counts; else it is work that nobody waits for here.
+
+        Of work that nobody ever waits for it is not certain that it comes to its end at all.
+        """
         flow = Flow(set())
         for state in states:
             part = self.run(step.body, {state}, room)
             ends = part.normal | part.returned
             settles = any(end.settled != state.settled for end in ends | part.raised)
-            if settles:
+            if settles and (step.held or step.joined):
                 flow.normal |= ends
                 flow.raised |= part.raised
-            elif any(end.before == RELATED != state.before or end.after == RELATED != state.after for end in ends):
+            elif settles or any(end.before == RELATED != state.before or end.after == RELATED != state.after for end in ends):
                 flow.normal.add(state._replace(floating=step.spot) if step.held else state._replace(doubt=step.spot))
             else:
                 flow.normal.add(state)
@@ -318,26 +336,37 @@ class Follower:
         if how:
             return Flow({_settle(state, how, call.spot) for state in states})
         is_related = self.related(call.mentions, room)
-        is_fresh = call.fresh or any(name in room.fresh for argument in call.arguments for name in argument.mentions)
-        self.seen.append(Seen(call, is_related, is_fresh))
+        inner = [argument.function for argument in call.arguments if argument.function is not None]
+        if not inner:  # else what they do is seen by itself
+            self.seen.append(self.see(call, room, is_related=is_related))
         if len(call.chain) == 1 and call.chain[0] in room.functions:
             function, around = room.functions[call.chain[0]]
             return self.enter(function, around, call.arguments, states, room)
         found = self.local(call.chain, room)
         if found is not None and room.depth < _DEPTH_MAX:
-            part = self.called(call.chain, call.arguments, states, room)
             if found[1].is_async and not call.awaited and is_related:
-                part.normal = {state._replace(doubt=call.spot) for state in part.normal}
-            elif call.awaited and is_related:
+                return self.floating(Floating((replace(call, awaited=True),), call.spot), states, room)
+            part = self.called(call.chain, call.arguments, states, room)
+            if call.awaited and is_related:
                 part.normal = {_as_related(state, call.spot) for state in part.normal}
             return part
-        inner = [argument.function for argument in call.arguments if argument.function is not None]
         if inner:
             return self.inline(inner, states, room)
         if is_related and call.name in _COLLECTS and len(call.chain) > 1:
             room.names.setdefault(call.chain[0], DATA)
             return Flow(states)
         return self.unfollowed(call, states, room, is_related=is_related)
+
+    def see(self, call: Call, room: _Room, *, is_related: bool) -> Seen:
+        """What there is to know of a call by itself."""
+        key: bool | None = None
+        if call.key_is_fresh or (call.key is not None and not room.fresh.isdisjoint(call.key)):
+            key = True
+        elif call.key is not None and self.related(call.key, room):
+            key = False
+        is_fresh = call.fresh or not room.fresh.isdisjoint(call.mentions)
+        is_of_one = any(room.names.get(name) in {MESSAGE, DATA} for name in call.mentions)
+        return Seen(call, is_related, is_of_one, is_fresh, call.mentions - room.fresh, key)
 
     def settles(self, call: Call, room: _Room) -> str:
         """How a call settles messages; "" for a call that does not."""
@@ -393,8 +422,11 @@ class Follower:
 
     def enter(self, function: Function, around: _Room, given: tuple[Argument, ...], states: set[State], caller: _Room) -> Flow:
         """Run a function with what its parameters stand for; `around` is the room that it was written in."""
-        names, functions = {**around.names}, {**around.functions}
+        names, functions, fresh = {**around.names}, {**around.functions}, set(around.fresh)
         for parameter, argument in zip(function.parameters, given, strict=False):
+            own = {parameter} if isinstance(parameter, str) else set(parameter)
+            is_fresh = argument.fresh or not caller.fresh.isdisjoint(argument.mentions)
+            fresh = fresh | own if is_fresh else fresh - own
             kind = self.kind(argument.chain, caller) or (DATA if self.related(argument.mentions, caller) else "")
             if isinstance(parameter, str):
                 names[parameter] = kind
@@ -406,7 +438,7 @@ class Follower:
                 names[name] = (
                     fields.get(name) or (caller.names.get(name, "") if name in argument.whole else "") or (kind and DATA)
                 )
-        room = _Room(around.module, names, functions, set(around.fresh), caller.depth + 1, caller.in_loop)
+        room = _Room(around.module, names, functions, fresh, caller.depth + 1, caller.in_loop)
         part = self.run(function.body, states, room)
         flow = Flow(part.normal | part.returned)
         flow.raised = part.raised
@@ -414,6 +446,7 @@ class Follower:
 
 
 _ELEMENT = "(element)"
+_NAMING = frozenset({QUEUE, OF_QUEUE})
 _WHOLE = frozenset({BATCH, MESSAGE, MESSAGES})
 _SETTLING = _WHOLE | {ACKS, RETRIES}
 _COLLECTS = frozenset({"push", "append", "add", "set", "extend", "unshift"})
@@ -429,7 +462,8 @@ def _settle(state: State, how: str, spot: Spot) -> State:
 
 
 def _failed(state: State, spot: Spot) -> State:
-    return state if state.settled else state._replace(failed=spot)
+    """The first failure counts: what fails while it is dealt with is no other one."""
+    return state if state.settled or state.failed is not None else state._replace(failed=spot)
 
 
 def _work(state: State, spot: Spot, *, is_related: bool, each: bool) -> State:
@@ -439,7 +473,7 @@ def _work(state: State, spot: Spot, *, is_related: bool, each: bool) -> State:
     if state.settled:
         return state
     if is_related:  # what failed before is dealt with elsewhere
-        state = state._replace(failed=None, each=state.each or each)
+        state = state._replace(failed=None, noted=state.failed or state.noted, each=state.each or each)
     return state._replace(before=weight, before_at=spot) if weight > state.before else state
 
 

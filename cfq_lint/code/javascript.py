@@ -12,6 +12,7 @@ from cfq_lint.code.steps import (
     ANY,
     BREAK,
     CONTINUE,
+    IDEMPOTENCY_KEY,
     NOTHING,
     RAISE,
     RETURN,
@@ -51,15 +52,19 @@ _WRAPPERS = frozenset(
 )
 _FUNCTIONS = frozenset({"arrow_function", "function_expression", "function", "generator_function"})
 _DECLARED = frozenset({"function_declaration", "generator_function_declaration"})
-_FRESH = re.compile(rb"\b(?:randomUUID|uuid\w*|v[147]|nanoid|ulid|createId|cuid2?)\s*\(")
-_JOINED = re.compile(rb"\bPromise\.all(?:Settled)?\s*\(\s*(\w+)\s*\)")
-"""Names of lists of promises that are waited for somewhere."""
+_FRESH = re.compile(rb"\b(?:randomUUID|uuid(?:v?[1467])?|v[1467]|nanoid|ulid|createId|cuid2?)\s*\(")
+"""What makes an id on the spot; versions 3 and 5 of UUIDs are made of what they are given."""
+_CHANGES = frozenset({"push", "unshift", "splice", "pop", "shift"})
+_KEEPS_LENGTH = frozenset({"map", "fill", "keys", "values", "entries", "sort", "toSorted", "reverse", "toReversed"})
 _EACH = frozenset({"map", "forEach", "filter", "flatMap"})
-_TOGETHER = frozenset({"all", "allSettled", "any", "race"})
+_TOGETHER = frozenset({"all", "allSettled"})
+_FIRST = frozenset({"any", "race"})
 _PARTS = {"startsWith": "{}*", "endsWith": "*{}", "includes": "*{}*"}
 """Questions about a part of a name, as patterns."""
 _NAMES = frozenset({"identifier", "shorthand_property_identifier", "this"})
 _SWITCHED = frozenset({"switch_case", "switch_default"})
+_MEMORIES = frozenset({"Set", "Map", "WeakSet", "WeakMap", "LRUCache"})
+_DIGITS_MAX = 9
 
 
 def read(path: str, text: str) -> Module | None:
@@ -85,7 +90,9 @@ class _Reader:
         self.text = text
         self.lines = source.split(b"\n")
         self.bound: dict[str, list[Any]] = {}
-        self.joined = {each.decode("utf-8", "replace") for each in _JOINED.findall(source)}
+        self.changed: set[str] = set()
+        self.joined: set[str] = set()
+        self.in_memory: set[str] = set()
         self.result_is_awaited = True
 
     def module(self, root: Any) -> Module:
@@ -96,6 +103,9 @@ class _Reader:
                 self.bound.setdefault(_text(node.child_by_field_name("name")), []).append(node.child_by_field_name("value"))
             elif node.type == "import_statement":
                 imports |= _imported(node)
+            self.changed |= _changed(node)
+            self.joined |= _joined(node)
+            self.in_memory |= _in_memory(node)
         for node in _walk(root):
             if node.type in _DECLARED:
                 name = _text(node.child_by_field_name("name"))
@@ -273,7 +283,8 @@ class _Reader:
             return
         yield from self.calls(value, awaited=_text(target) in self.joined)
         names, is_pattern = _bound_names(target)
-        yield Assign(names, _chain(_plain(value)), _mentions(value), _FRESH.search(value.text) is not None, is_pattern)
+        is_fresh = _FRESH.search(value.text) is not None
+        yield Assign(names, _chain(_plain(value)), _mentions(value), is_fresh, is_pattern, _paths(value))
 
     def calls(self, node: Any, *, awaited: bool = False) -> Iterator[Step]:
         """The calls in an expression, in the order in which they happen."""
@@ -310,7 +321,14 @@ class _Reader:
         method = _text(callee.child_by_field_name("property")) if receiver is not None else ""
         if chain[:1] == ("Promise",) and chain[-1] in _TOGETHER:
             inner = tuple(step for value in values for step in self.calls(value, awaited=True))
-            yield from (Try(inner, (), (), (), self.spot(node)),) if chain[-1] == "allSettled" else inner
+            inner = (Try(inner, (), (), (), self.spot(node)),) if chain[-1] == "allSettled" else inner
+            yield from inner if awaited else (Floating(inner, self.spot(node)),)
+        elif chain[:1] == ("Promise",) and chain[-1] in _FIRST:
+            # The first of them is waited for, and the others are not.
+            yield Floating(tuple(step for value in values for step in self.calls(value, awaited=True)), self.spot(node))
+        elif method == "push" and len(chain) == 2 and chain[0] in self.joined:  # noqa: PLR2004 - list.push
+            inner = tuple(step for value in values for step in self.calls(value, awaited=True))
+            yield Floating(inner, self.spot(node), joined=True)
         elif chain[-1:] == ("waitUntil",):
             inner = tuple(step for value in values for step in self.calls(value, awaited=True))
             yield Floating(inner, self.spot(node), held=True)
@@ -321,7 +339,9 @@ class _Reader:
             yield from self.promised(receiver, method, values, awaited=awaited)
         elif receiver is not None and method in _EACH and values:
             yield from self.calls(receiver)
-            yield self.each(node, receiver, values[0], waits=method != "forEach", awaited=awaited)
+            loop = self.each(node, receiver, values[0], waits=method != "forEach", awaited=awaited)
+            is_loose = method != "forEach" and not awaited and _is_async(_plain(values[0]))
+            yield Floating((loop,), self.spot(node)) if is_loose else loop
         else:
             yield from self.plain_call(node, chain, values, awaited=awaited)
 
@@ -369,14 +389,33 @@ class _Reader:
             if function is None:
                 yield from self.calls(value)
             mentions = NOTHING if function else _mentions(value)
-            arguments.append(Argument(_chain(_plain(value)), mentions, NOTHING if function else _whole(value), function))
+            whole, is_fresh = NOTHING if function else _whole(value), function is None and _FRESH.search(value.text) is not None
+            arguments.append(Argument(_chain(_plain(value)), mentions, whole, function, is_fresh))
         strings = "\n".join(_text(each) for each in _walk(node) if each.type in {"string", "template_string"})
         named = [self.resolved(each) for each in _walk(node) if each.type == "identifier"]
         strings += "".join(f"\n{_text(each)}" for each in named if each.type in {"string", "template_string"})
         strings += "".join(f"\n{_text(each)}=" for each in _walk(node) if each.type == "property_identifier")
         fresh = any(_FRESH.search(value.text) for value in values)
         fresh = fresh or any(_FRESH.search(each.child_by_field_name("arguments").text) for each in _receivers(node))
-        yield Call(chain or ("?",), tuple(arguments), _mentions(node), strings, awaited, fresh, self.spot(node))
+        spot = self.spot(node)
+        forgets = chain[-2:-1] != () and chain[-2] in self.in_memory
+        mentions = _mentions(node)
+        yield Call(chain or ("?",), tuple(arguments), mentions, strings, awaited, fresh, spot, *self.key(node), forgets)
+
+    def key(self, node: Any) -> tuple[frozenset[str] | None, bool]:
+        """The names in what a call has as idempotency key, None without one, and whether that is made on the spot."""
+        values: list[Any] = []
+        for each in _outside_of_functions(node):
+            named = each.child_by_field_name("key") if each.type == "pair" else each if each.type == "string" else None
+            if each.type == "shorthand_property_identifier" and IDEMPOTENCY_KEY.search(_text(each)):
+                values.append(each)
+            elif named is not None and IDEMPOTENCY_KEY.search(_text(named)):
+                after = each.next_named_sibling if each.parent is not None and each.parent.type == "arguments" else None
+                values += [value for value in (each.child_by_field_name("value"), after) if value is not None]
+        if not values:
+            return None, False
+        is_fresh = any(_FRESH.search(self.resolved(value).text) for value in values)
+        return frozenset(name for value in values for name in _mentions(value)), is_fresh
 
     def sent(self, root: Any) -> Iterator[Sent]:
         """Every `send` and `sendBatch` on something that may be a binding."""
@@ -397,9 +436,9 @@ class _Reader:
                     yield Sent(binding, True, *self.batch(value), self.spot(node))
 
     def resolved(self, node: Any) -> Any:
-        """What a name stands for that the module binds once; else the node."""
+        """What a name stands for that the module binds once, and does not change; else the node."""
         node = _plain(node)
-        bound = self.bound.get(_text(node), []) if node.type in _NAMES else []
+        bound = self.bound.get(_text(node), []) if node.type in _NAMES and _text(node) not in self.changed else []
         return _plain(bound[0]) if len(bound) == 1 else node
 
     def keys(self, node: Any) -> tuple[frozenset[str] | None, frozenset[str]]:
@@ -457,20 +496,18 @@ class _Reader:
 
     def batch(self, node: Any) -> tuple[frozenset[str] | None, frozenset[str], int | None]:
         """The fields of the bodies in the argument of a `sendBatch`, those made on the spot, and how many there can be."""
-        most, elements = None, []
+        most, elements = self.length(node), []
         if node.type == "array":
             elements = [_plain(each) for each in node.named_children if each.type != "comment"]
-            most = None if any(each.type == "spread_element" for each in elements) else len(elements)
         while node.type == "call_expression":
             callee = node.child_by_field_name("function")
             if callee.type != "member_expression":
                 break
             values = node.child_by_field_name("arguments").named_children
             name = _text(callee.child_by_field_name("property"))
-            if name == "slice" and most is None:
-                most = self.width(values)
-            elif name == "map" and values and _is_function(values[0]):
-                elements = [_plain(each) for each in _results(_plain(values[0]))]
+            maker = values[0] if name == "map" and values else values[1] if name == "from" and len(values) > 1 else None
+            if maker is not None and _is_function(maker):
+                elements = [_plain(each) for each in _results(_plain(maker))]
             node = self.resolved(callee.child_by_field_name("object"))
         bodies = [_field_of(each, "body") for each in elements]
         found = [self.keys(self.resolved(body)) for body in bodies if body is not None]
@@ -478,6 +515,37 @@ class _Reader:
         if not keys or len(keys) < len(bodies):
             return None, NOTHING, most
         return frozenset.intersection(*keys), frozenset.intersection(*(fresh for _, fresh in found)), most
+
+    def length(self, node: Any) -> int | None:
+        """How many elements a list has at most, and no fewer where that is more than one call can send; None if not certain."""
+        node = self.resolved(node)
+        field = node.child_by_field_name
+        if node.type == "array":
+            elements = [each for each in node.named_children if each.type != "comment"]
+            counts = [self.length(each.named_children[0]) if each.type == "spread_element" else 1 for each in elements]
+            known = [count for count in counts if count is not None]
+            return sum(known) if len(known) == len(counts) else None
+        if node.type not in {"call_expression", "new_expression"} or field("arguments") is None:
+            return None
+        callee = _plain(field("function" if node.type == "call_expression" else "constructor"))
+        values = [each for each in field("arguments").named_children if each.type != "comment"]
+        if callee.type == "identifier":
+            return self.number(values[0]) if _text(callee) == "Array" and len(values) == 1 else None
+        if callee.type != "member_expression":
+            return None
+        name, of = _text(callee.child_by_field_name("property")), callee.child_by_field_name("object")
+        if name == "from" and of.text == b"Array" and values:
+            members = _members(values[0]) if values[0].type == "object" else None
+            counted = members.get("length") if members else None
+            return self.number(counted) if counted is not None else self.length(values[0])
+        if name == "slice":
+            return self.width(values)
+        return self.length(of) if name in _KEEPS_LENGTH else None
+
+    def number(self, node: Any) -> int | None:
+        """A whole number, or a constant of the module that is one."""
+        text = _text(self.resolved(node)).replace("_", "")
+        return int(text) if text.isascii() and text.isdecimal() and len(text) <= _DIGITS_MAX else None
 
     def width(self, values: list[Any]) -> int | None:
         """How long `slice(i, i + 100)` or `slice(0, 100)` can be."""
@@ -490,8 +558,7 @@ class _Reader:
             if _text(upper.child_by_field_name("operator")) != "+":
                 return None
             upper = upper.child_by_field_name("right")
-        text = _text(self.resolved(upper)).replace("_", "")
-        return int(text) if text.isdecimal() else None
+        return self.number(upper)
 
 
 def _walk(node: Any) -> Iterator[Any]:
@@ -524,6 +591,55 @@ def _plain(node: Any) -> Any:
 
 def _is_function(node: Any) -> bool:
     return node is not None and _plain(node).type in _FUNCTIONS
+
+
+def _is_async(function: Any) -> bool:
+    return any(child.type == "async" for child in function.children)
+
+
+def _changed(node: Any) -> set[str]:
+    """The names that do not keep, or do not have, the value that they are bound to by a declaration."""
+    field = node.child_by_field_name
+    match node.type:
+        case "assignment_expression" | "augmented_assignment_expression":
+            return set(_chain(field("left"))[:1]) or set(_bound_names(field("left"))[0])
+        case "formal_parameters":
+            return {name for each in node.named_children if each.type != "comment" for name in _bound_names(each)[0]}
+        case "arrow_function" if field("parameter") is not None:
+            return {_text(field("parameter"))}
+        case "for_in_statement":
+            return set(_bound_names(field("left"))[0])
+        case "variable_declarator" if field("name").type != "identifier":
+            return set(_bound_names(field("name"))[0])
+        case "call_expression":
+            chain, given = _chain(field("function")), field("arguments")
+            if chain == ("Object", "assign") and given is not None and given.named_children:
+                return set(_chain(given.named_children[0])[:1])
+            return {chain[0]} if len(chain) == 2 and chain[1] in _CHANGES else set()  # noqa: PLR2004 - list.push
+        case _:
+            return set()
+
+
+def _in_memory(node: Any) -> set[str]:
+    """The name that gets a new set or map there."""
+    if node.type != "new_expression" or _text(node.child_by_field_name("constructor")) not in _MEMORIES:
+        return set()
+    around = node.parent
+    field = around.child_by_field_name
+    target = field("name") or field("property") or (field("left") if around.type == "assignment_expression" else None)
+    return {_text(target).rpartition(".")[2]} if target is not None else set()
+
+
+def _joined(node: Any) -> set[str]:
+    """The names of promises, or of lists of them, that are waited for there."""
+    if node.type == "await_expression":
+        return {_text(each) for each in node.named_children if each.type == "identifier"}
+    chain = _chain(node.child_by_field_name("function")) if node.type == "call_expression" else ()
+    given = node.child_by_field_name("arguments") if chain in {("Promise", "all"), ("Promise", "allSettled")} else None
+    values = given.named_children if given is not None else []
+    values = [inner for each in values for inner in (each.named_children if each.type == "array" else [each])]
+    values = [each.named_children[0] if each.type == "spread_element" else each for each in values]
+    return {_text(each) for each in values if each.type == "identifier"}
 
 
 def _chain(node: Any) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""What calls do by their names, as far as names tell: reads, logs, and work that is certainly left to run on its own."""
+"""What calls do, as far as names tell: reads, logs, tidying up, and work that is certainly left to run on its own."""
 
 from __future__ import annotations
 
@@ -64,6 +64,7 @@ _TELLS = frozenset(
         *("captureException", "captureMessage", "writeDataPoint", "setTimeout", "debug", "warn", "warning"),
     }
 )
+_TIDIES = frozenset({"disconnect", "$disconnect", "close", "aclose", "end", "quit", "dispose"})
 _WRITES_SQL = re.compile(r"\b(?:insert|update|delete|replace|merge|upsert)\b", re.IGNORECASE)
 _PROMISES = frozenset({"put", "run", "send", "sendBatch", "fetch", "delete", "create", "batch", "exec"})
 _SYNCHRONOUS = frozenset(
@@ -83,7 +84,7 @@ def writes_sql(call: Call) -> bool:
 
 def is_work(call: Call, *, is_python: bool) -> bool:
     """Whether a call may have a side effect, and is done when the next step begins."""
-    if tells_only(call) or (_reads(call.name) and not writes_sql(call)):
+    if tells_only(call) or call.name in _TIDIES or (_reads(call.name) and not writes_sql(call)):
         return False
     return call.awaited or (is_python and call.name in _SYNCHRONOUS and "env" not in call.chain)
 

@@ -20,7 +20,7 @@ _SCRIPTS = (".ts", ".js", ".mts", ".mjs", ".tsx", ".jsx")
 
 @record
 class Program:
-    """What was read: `modules` by path. `problem` says why the entry is not among them, `install` what to install for it.
+    """What was read: `modules` by path. `problem` says why the entry is not among them, `remedy` what to do about that.
 
     `unread` are imports that look like modules of the Worker's own and could not be read.
     """
@@ -28,7 +28,7 @@ class Program:
     entry: str
     modules: dict[str, Module]
     problem: str = ""
-    install: str = ""
+    remedy: str = ""
     unread: tuple[str, ...] = ()
 
     def handlers(self) -> list[tuple[Module, Function]]:
@@ -68,7 +68,7 @@ def load(entry: str, read: Callable[[str], str | None]) -> Program:
         path, text = next(((path, text) for path in paths if (text := read(path)) is not None), ("", None))
         if text is None:
             if entry in paths:
-                return Program(entry, {}, f"{entry} cannot be read")
+                return Program(entry, {}, f"{entry} cannot be read", "build it, or correct `main`")
             unread += paths[:1] if not entry.endswith(".py") else []
             continue
         try:
@@ -76,7 +76,7 @@ def load(entry: str, read: Callable[[str], str | None]) -> Program:
         except ImportError:
             return Program(entry, {}, f"{entry} is JavaScript or TypeScript, and its parser is not installed", INSTALL)
         if module is None and path == entry:
-            return Program(entry, {}, f"{entry} does not parse")
+            return Program(entry, {}, f"{entry} does not parse", "correct it")
         if module is None:
             unread.append(path)
             continue

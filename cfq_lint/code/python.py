@@ -6,10 +6,12 @@ import ast
 import re
 import warnings
 
+from cfq_lint import limits
 from cfq_lint.code.steps import (
     ANY,
     BREAK,
     CONTINUE,
+    IDEMPOTENCY_KEY,
     NOTHING,
     RAISE,
     RETURN,
@@ -39,9 +41,11 @@ if TYPE_CHECKING:
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _LISTS = (ast.Tuple, ast.List, ast.Set)
 _HANDLERS = ("queue", "on_queue")
-_FRESH = re.compile(r"\b(?:uuid[1-7]|token_hex|token_urlsafe|randomUUID|nanoid|ulid)\(")
+_CHANGES = frozenset({"append", "extend", "insert", "pop", "remove", "clear", "update", "setdefault", "push"})
+_FRESH = re.compile(r"\b(?:uuid[1467]|token_hex|token_urlsafe|randomUUID|nanoid|ulid)\(")
 _TASKS = frozenset({"create_task", "ensure_future"})
 _HELD = frozenset({"waitUntil", "wait_until"})
+_EVERYTHING = frozenset({"Exception", "BaseException"})
 
 
 def read(path: str, text: str) -> Module | None:
@@ -63,12 +67,20 @@ class _Reader:
         self.path = path
         self.text = text
         self.bound: dict[str, list[ast.expr]] = {}
+        self.joined: set[str] = set()
 
     def module(self, tree: ast.Module) -> Module:
         """The module of a tree."""
         for each in ast.walk(tree):
-            if isinstance(each, ast.Assign) and isinstance(each.targets[0], ast.Name):
-                self.bound.setdefault(each.targets[0].id, []).append(each.value)
+            self.joined |= _joined(each)
+            match each:
+                case (
+                    ast.Assign(targets=[ast.Name(id=name)], value=value) | ast.AnnAssign(target=ast.Name(id=name), value=value)
+                ):
+                    if value is not None:
+                        self.bound.setdefault(name, []).append(value)
+        for name in {name for each in ast.walk(tree) for name in _changed(each)}:
+            self.bound.pop(name, None)
         functions: dict[str, list[Function]] = {}
         handlers = []
         for node in tree.body:
@@ -84,6 +96,8 @@ class _Reader:
                         functions.setdefault(f"this.{member.name}", []).append(made)
                         if member.name in _HANDLERS and node.name == "Default":
                             handlers.append(made)
+        for nested in _nested(tree):
+            functions.setdefault(nested.name, []).append(self.function(nested))
         imports: dict[str, tuple[str, str]] = {}
         for each in ast.walk(tree):
             if isinstance(each, ast.ImportFrom):
@@ -134,8 +148,16 @@ class _Reader:
             case ast.With(items=items, body=body) | ast.AsyncWith(items=items, body=body):
                 for item in items:
                     yield from self.calls(item.context_expr)
-                yield from self.block(body)
-            case ast.Try(body=body, handlers=handlers, orelse=orelse, finalbody=final):
+                steps = self.block(body)
+                suppressed = [each for item in items if (each := _suppressed(item.context_expr)) is not None]
+                if suppressed:
+                    ways = ((None, ()),) if True in suppressed else ((None, ()), (None, (Exit(RAISE),)))
+                    steps = (Try(steps, (Branch(ways),), (), (), self.spot(node)),)
+                yield from steps
+            case (
+                ast.Try(body=body, handlers=handlers, orelse=orelse, finalbody=final)
+                | ast.TryStar(body=body, handlers=handlers, orelse=orelse, finalbody=final)
+            ):
                 caught = [(None, self.block(handler.body)) for handler in handlers]
                 if not any(_catches_all(handler) for handler in handlers):
                     caught.append((None, (Exit(RAISE),)))
@@ -154,10 +176,10 @@ class _Reader:
                 return
 
     def assign(self, target: ast.expr, value: ast.expr) -> Iterator[Step]:
-        yield from self.calls(value)
+        yield from self.calls(value, awaited=isinstance(target, ast.Name) and target.id in self.joined)
         names = tuple(each.id for each in ast.walk(target) if isinstance(each, ast.Name))
         plain = value.value if isinstance(value, ast.Await) else value
-        yield Assign(names, _chain(plain), _mentions(value), _fresh(value))
+        yield Assign(names, _chain(plain), _mentions(value), _fresh(value), about=_paths(value))
 
     def loop(self, target: ast.expr, over: ast.expr, body: tuple[Step, ...], node: ast.expr | ast.stmt) -> Loop:
         names = tuple(each.id for each in ast.walk(target) if isinstance(each, ast.Name))
@@ -182,7 +204,7 @@ class _Reader:
                 yield from self.calls(first)
                 more = tuple(step for each in rest for step in self.calls(each))
                 if more:
-                    yield Branch(((None, more), (None, ())))
+                    yield Branch(((None, more), (None, ())), _paths(first))
             case (
                 ast.ListComp(elt=made, generators=[of])
                 | ast.GeneratorExp(elt=made, generators=[of])
@@ -211,22 +233,43 @@ class _Reader:
             )
             yield from (Try(inner, (), (), (), self.spot(node)),) if settles else inner
             return
-        if chain[-1:] and (chain[-1] in _HELD or chain[-1] in _TASKS):
+        is_joined = len(chain) == 2 and chain[0] in self.joined and chain[1] in {"append", "create_task"}  # noqa: PLR2004 - list.append
+        if is_joined or (chain[-1:] and (chain[-1] in _HELD or chain[-1] in _TASKS)):
             inner = tuple(step for value in values for step in self.calls(value, awaited=True))
-            yield Floating(inner, self.spot(node), chain[-1] in _HELD)
+            is_waited_for = awaited and chain[-1] in _TASKS
+            yield from inner if is_waited_for else (Floating(inner, self.spot(node), chain[-1] in _HELD, is_joined),)
             return
         for receiver in _receivers(node.func):
             for value in receiver.args:
                 yield from self.calls(value)
         for value in values:
             yield from self.calls(value)
-        arguments = tuple(Argument(_chain(value), _mentions(value), _whole(value)) for value in values)
+        arguments = tuple(Argument(_chain(each), _mentions(each), _whole(each), fresh=_fresh(each)) for each in values)
         inside = [_bound(each, self.bound) if isinstance(each, ast.Name) else each for each in ast.walk(node)]
         strings = [each.value for each in inside if isinstance(each, ast.Constant) and isinstance(each.value, str)]
         text = "\n".join(strings)
         text += "".join(f"\n{each.attr}=" for each in ast.walk(node) if isinstance(each, ast.Attribute))
         text += "".join(f"\n{keyword.arg}=" for keyword in node.keywords)
-        yield Call(chain or ("?",), arguments, _mentions(node), text, awaited, any(map(_fresh, values)), self.spot(node))
+        given = [*values, *(value for receiver in _receivers(node.func) for value in receiver.args)]
+        fresh, spot = any(map(_fresh, given)), self.spot(node)
+        yield Call(chain or ("?",), arguments, _mentions(node), text, awaited, fresh, spot, *self.key(node))
+
+    def key(self, node: ast.Call) -> tuple[frozenset[str] | None, bool]:
+        """The names in what a call has as idempotency key, None without one, and whether that is made on the spot."""
+        values: list[ast.expr] = []
+        for each in ast.walk(node):
+            match each:
+                case ast.keyword(arg=str(name), value=value) if IDEMPOTENCY_KEY.search(name):
+                    values.append(value)
+                case ast.Dict(keys=keys, values=found):
+                    pairs = zip(keys, found, strict=True)
+                    values += [value for name, value in pairs if name is not None and IDEMPOTENCY_KEY.search(ast.unparse(name))]
+                case ast.Call(args=[ast.Constant(value=str(name)), value]) if IDEMPOTENCY_KEY.search(name):
+                    values.append(value)
+        if not values:
+            return None, False
+        is_fresh = any(_fresh(_bound(value, self.bound)) for value in values)
+        return frozenset(name for value in values for name in _mentions(value)), is_fresh
 
     def test(self, node: ast.expr) -> Test | None:
         """A comparison with names, if a condition is one; a name may be a constant of the module."""
@@ -335,7 +378,52 @@ def _fresh(node: ast.AST) -> bool:
 
 
 def _catches_all(handler: ast.ExceptHandler) -> bool:
-    return handler.type is None or (isinstance(handler.type, ast.Name) and handler.type.id in {"Exception", "BaseException"})
+    return handler.type is None or (isinstance(handler.type, ast.Name) and handler.type.id in _EVERYTHING)
+
+
+def _suppressed(context: ast.expr) -> bool | None:
+    """Whether `contextlib.suppress(…)` catches everything; None for another context manager."""
+    if not isinstance(context, ast.Call) or _chain(context.func)[-1:] != ("suppress",):
+        return None
+    return any(isinstance(each, ast.Name) and each.id in _EVERYTHING for each in context.args)
+
+
+def _nested(tree: ast.Module) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    """The functions that stand in others."""
+    within = {inner for each in ast.walk(tree) if isinstance(each, _FUNCTIONS) for inner in ast.walk(each) if inner is not each}
+    yield from (each for each in ast.walk(tree) if isinstance(each, _FUNCTIONS) and each in within)
+
+
+def _joined(node: ast.AST) -> set[str]:
+    """The names of tasks, of lists of them, or of groups, that are waited for there."""
+    match node:
+        case ast.Await(value=ast.Name(id=name)):
+            return {name}
+        case ast.Call(func=func, args=args) if _chain(func)[-1:] == ("gather",):
+            values = [each.value if isinstance(each, ast.Starred) else each for each in args]
+            return {each.id for each in values if isinstance(each, ast.Name)}
+        case ast.withitem(context_expr=ast.Call(func=func), optional_vars=ast.Name(id=name)):
+            return {name} if _chain(func)[-1:] == ("TaskGroup",) else set()
+        case _:
+            return set()
+
+
+def _changed(node: ast.AST) -> set[str]:
+    """The names that do not keep, or do not have, the value that they are bound to by an assignment."""
+    match node:
+        case ast.Assign(targets=targets):
+            bound = [] if len(targets) == 1 and isinstance(targets[0], ast.Name) else targets
+        case ast.AugAssign(target=target) | ast.For(target=target) | ast.AsyncFor(target=target) | ast.NamedExpr(target=target):
+            bound = [target]
+        case ast.comprehension(target=target) | ast.withitem(optional_vars=target) if target is not None:
+            bound = [target]
+        case ast.arg(arg=name):
+            return {name}
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=how)) if how in _CHANGES:
+            return {name}
+        case _:
+            return set()
+    return {each.id for target in bound for each in ast.walk(target) if isinstance(each, ast.Name)}
 
 
 def _case(subject: ast.expr, pattern: ast.pattern) -> Test | None:
@@ -368,13 +456,10 @@ def _keys(node: ast.expr, bound: dict[str, list[ast.expr]]) -> tuple[frozenset[s
 
 def _batch(node: ast.expr, bound: dict[str, list[ast.expr]]) -> tuple[frozenset[str] | None, frozenset[str], int | None]:
     """The keys of the bodies in what is given to a `sendBatch`, those made on the spot, and how many there can be."""
-    most = None
+    if isinstance(node, ast.Call) and _chain(node.func)[-1:] == ("to_js",) and node.args:
+        node = _bound(node.args[0], bound)
+    most = _length(node, bound)
     elements = [node.elt] if isinstance(node, ast.ListComp) else node.elts if isinstance(node, ast.List) else []
-    if isinstance(node, ast.List) and not any(isinstance(each, ast.Starred) for each in node.elts):
-        most = len(node.elts)
-    sliced = node.generators[0].iter if isinstance(node, ast.ListComp) else node
-    if isinstance(sliced, ast.Subscript) and isinstance(sliced.slice, ast.Slice):
-        most = _width(sliced.slice, bound)
     bodies = []
     for each in elements:
         if isinstance(each, ast.Dict):
@@ -388,6 +473,39 @@ def _batch(node: ast.expr, bound: dict[str, list[ast.expr]]) -> tuple[frozenset[
     return frozenset.intersection(*keys), frozenset.intersection(*(fresh for _, fresh in found)), most
 
 
+def _length(node: ast.expr, bound: dict[str, list[ast.expr]]) -> int | None:
+    """How many elements a list has at most, and no fewer where that is more than one call can send; None if not certain."""
+    node = _bound(node, bound)
+    match node:
+        case ast.List(elts=elts) | ast.Tuple(elts=elts):
+            counts = [_length(each.value, bound) if isinstance(each, ast.Starred) else 1 for each in elts]
+            known = [count for count in counts if count is not None]
+            return sum(known) if len(known) == len(counts) else None
+        case ast.ListComp(generators=[of]) | ast.GeneratorExp(generators=[of]):
+            most = _length(of.iter, bound)
+            return None if of.ifs and most is not None and most > limits.SEND_BATCH_COUNT_MAX else most
+        case ast.Subscript(slice=ast.Slice() as part):
+            return _width(part, bound)
+        case ast.BinOp(op=ast.Mult(), left=left, right=right):
+            one, times = _length(left, bound), _number(right, bound)
+            return one * times if one is not None and times is not None else None
+        case ast.Call(func=ast.Name(id="range"), args=[upper]):
+            return _number(upper, bound)
+        case ast.Call(func=ast.Name(id="range"), args=[lower, upper]):
+            first, last = _number(lower, bound), _number(upper, bound)
+            return max(0, last - first) if first is not None and last is not None else None
+        case ast.Call(func=ast.Name(id="list" | "sorted" | "reversed" | "enumerate"), args=[inner, *_]):
+            return _length(inner, bound)
+        case _:
+            return None
+
+
+def _number(node: ast.expr, bound: dict[str, list[ast.expr]]) -> int | None:
+    """A whole number, or a constant of the module that is one."""
+    node = _bound(node, bound)
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, int) else None
+
+
 def _width(node: ast.Slice, bound: dict[str, list[ast.expr]]) -> int | None:
     """How long `[i : i + 100]` or `[:100]` can be."""
     upper = node.upper
@@ -395,8 +513,7 @@ def _width(node: ast.Slice, bound: dict[str, list[ast.expr]]) -> int | None:
         if not (isinstance(upper, ast.BinOp) and isinstance(upper.op, ast.Add) and _same(upper.left, node.lower)):
             return None
         upper = upper.right
-    upper = _bound(upper, bound) if upper is not None else None
-    return upper.value if isinstance(upper, ast.Constant) and isinstance(upper.value, int) else None
+    return _number(upper, bound) if upper is not None else None
 
 
 def _same(one: ast.expr, other: ast.expr) -> bool:

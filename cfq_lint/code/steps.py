@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from cfq_lint.record import record
 
 TYPE_CHECKING = False
@@ -9,6 +11,7 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
 RETURN, RAISE, BREAK, CONTINUE = "return", "raise", "break", "continue"
+IDEMPOTENCY_KEY = re.compile(r"idempotency[-_]?key", re.IGNORECASE)
 ANY = "[]"
 """What stands in a chain for `x[…]`."""
 NOTHING: frozenset[str] = frozenset()
@@ -30,13 +33,15 @@ class Spot:
 class Argument:
     """What a call is given: `chain` where it is a plain path such as `message.body`, `function` where one is written there.
 
-    `mentions` are the names in it, `whole` those that are handed over themselves, and not just a field of theirs.
+    `mentions` are the names in it, `whole` those that are handed over themselves, and not just a field of theirs; `fresh` says
+    that it holds an id made on the spot.
     """
 
     chain: tuple[str, ...]
     mentions: frozenset[str]
     whole: frozenset[str]
     function: Function | None = None
+    fresh: bool = False
 
 
 @record
@@ -44,7 +49,9 @@ class Call:
     """A call, its receivers and their calls included: `env.DB.prepare(…).bind(…).run()` is one, with that chain.
 
     `mentions` are the names that stand in it outside of functions written there, `text` its literal strings. `awaited` says
-    that nothing goes on before it is done; `fresh` that its arguments hold an id made on the spot.
+    that nothing goes on before it is done; `fresh` that its arguments hold an id made on the spot. `key` is what stands in it
+    as idempotency key, None where none is seen, and `key_is_fresh` that it is made on the spot. `in_memory` says that its
+    receiver is a set or a map of this process, which forgets.
     """
 
     chain: tuple[str, ...]
@@ -54,6 +61,9 @@ class Call:
     awaited: bool
     fresh: bool
     spot: Spot
+    key: frozenset[str] | None = None
+    key_is_fresh: bool = False
+    in_memory: bool = False
 
     @property
     def name(self) -> str:
@@ -63,13 +73,14 @@ class Call:
 
 @record
 class Assign:
-    """Names that are bound to something; `chain` where that is a plain path."""
+    """Names that are bound to something; `chain` where that is a plain path, `about` all plain paths in it."""
 
     names: tuple[str, ...]
     chain: tuple[str, ...]
     mentions: frozenset[str]
     fresh: bool
     is_pattern: bool = False
+    about: tuple[tuple[str, ...], ...] = ()
 
 
 @record
@@ -152,11 +163,15 @@ class Try:
 
 @record
 class Floating:
-    """Work that is started and not waited for; `held` where the runtime waits for it at the end (`waitUntil`)."""
+    """Work that is started and not waited for here.
+
+    `held` where the runtime waits for it at the end (`waitUntil`), `joined` where the handler does so itself, later.
+    """
 
     body: tuple[Step, ...]
     spot: Spot
-    held: bool
+    held: bool = False
+    joined: bool = False
 
 
 @record

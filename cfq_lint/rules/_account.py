@@ -129,7 +129,13 @@ def longer_retention(facts: Facts, queue: str) -> str:
     """How to keep a queue's messages for longer, as the last of several things to do."""
     if facts.plan == FREE:
         return "on the Free plan the retention is fixed"
-    return f"or run `wrangler queues update {queue} --message-retention-period-secs N`"
+    return f"or run `wrangler queues update {typed(queue)} --message-retention-period-secs N`"
+
+
+def typed(name: str) -> str:
+    """A name as a shell takes it, for commands that people copy: what a server says is no reason to run something else."""
+    is_plain = name.replace("-", "").replace("_", "").isalnum() and not name.startswith("-")
+    return name if is_plain else "'" + name.replace("'", "'\\''") + "'"
 
 
 def described(consumer: ConsumerFacts) -> str:

@@ -34,7 +34,7 @@ from __future__ import annotations
 from cfq_lint import limits
 from cfq_lint.finding import Finding, Severity
 from cfq_lint.rule import LIVE, Rule
-from cfq_lint.rules._account import Account
+from cfq_lint.rules._account import Account, typed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def check_project(topology: Topology, facts: Facts) -> Iterator[Finding]:
             what = f"in the account {each.owner} of {each.queue!r} dead-letters into {name!r}, which does not exist"
         else:
             what = f"the account has no queue {name!r}; Cloudflare will create it, and nobody will consume it"
-        message = f"{what}: {hint}run `wrangler queues create {name}` and give it a consumer"
+        message = f"{what}: {hint}run `wrangler queues create {typed(name)}` and give it a consumer"
         spot = each.dead_letter_spot
         yield RULE.finding(spot.place, message, environment=spot.environment, severity=spot.severity)
 

@@ -33,7 +33,7 @@ from __future__ import annotations
 from cfq_lint import limits
 from cfq_lint.finding import Finding, Severity
 from cfq_lint.rule import LIVE, Rule
-from cfq_lint.rules._account import Account, duration
+from cfq_lint.rules._account import Account, duration, typed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def check_project(topology: Topology, facts: Facts) -> Iterator[Finding]:
         lives = duration(facts.unconsumed_dead_letter_seconds(name))
         message = (
             f"nobody consumes the dead-letter queue {name!r}, in the account or in this run, so messages are deleted after"
-            f" {lives}; consume it, or run `wrangler queues consumer http add {name}` and pull from it"
+            f" {lives}; consume it, or run `wrangler queues consumer http add {typed(name)}` and pull from it"
         )
         spot = each.dead_letter_spot
         yield RULE.finding(spot.place, message, environment=spot.environment, severity=spot.severity)

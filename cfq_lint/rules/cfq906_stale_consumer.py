@@ -35,7 +35,7 @@ from __future__ import annotations
 from cfq_lint import limits
 from cfq_lint.finding import Finding, Severity
 from cfq_lint.rule import LIVE, Rule
-from cfq_lint.rules._account import WORKER, Account
+from cfq_lint.rules._account import WORKER, Account, typed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def check_project(topology: Topology, facts: Facts) -> Iterator[Finding]:
             if worker is not None:
                 message = (
                     f"in the account {worker.script!r} still consumes {queue!r}, which its file does not; no deploy detaches"
-                    f" it: run `wrangler queues consumer remove {queue} {worker.script}`"
+                    f" it: run `wrangler queues consumer remove {typed(queue)} {typed(worker.script)}`"
                 )
                 yield RULE.finding(worker.place, message, environment=worker.environment)
 

@@ -33,7 +33,7 @@ from __future__ import annotations
 from cfq_lint import limits
 from cfq_lint.finding import Finding, Severity
 from cfq_lint.rule import LIVE, Rule
-from cfq_lint.rules._account import HTTP_PULL, WORKER, Account
+from cfq_lint.rules._account import HTTP_PULL, WORKER, Account, typed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def check_project(topology: Topology, facts: Facts) -> Iterator[Finding]:
         if other.type == WORKER:
             whose, how = (
                 f"the Worker {other.script!r} consumes",
-                f"run `wrangler queues consumer remove {queue} {other.script}`",
+                f"run `wrangler queues consumer remove {typed(queue)} {typed(other.script or '')}`",
             )
         else:
             whose, how = f"a {other.type} consumes", "remove it"

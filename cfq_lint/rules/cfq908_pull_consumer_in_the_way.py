@@ -33,7 +33,7 @@ from __future__ import annotations
 from cfq_lint import limits
 from cfq_lint.finding import Finding, Severity
 from cfq_lint.rule import LIVE, Rule
-from cfq_lint.rules._account import HTTP_PULL, Account
+from cfq_lint.rules._account import HTTP_PULL, Account, typed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def check_project(topology: Topology, facts: Facts) -> Iterator[Finding]:
         if links and any(consumer.type == HTTP_PULL for consumer in known.consumers or ()):
             message = (
                 f"in the account {queue!r} has a pull consumer, and a queue has one consumer, so the deploy fails with code"
-                f" 11004; run `wrangler queues consumer http remove {queue}` first"
+                f" 11004; run `wrangler queues consumer http remove {typed(queue)}` first"
             )
             yield RULE.finding(links[0].place, message, environment=links[0].environment)
 

@@ -33,7 +33,7 @@ from __future__ import annotations
 from cfq_lint import limits
 from cfq_lint.finding import Finding, Severity
 from cfq_lint.rule import LIVE, Rule
-from cfq_lint.rules._account import Account, duration
+from cfq_lint.rules._account import Account, duration, typed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def check_project(topology: Topology, facts: Facts) -> Iterator[Finding]:
             lives = duration(facts.retention_seconds(queue)[0])
             message = (
                 f"delivery from {queue!r} is paused in the account: nothing comes out, and messages are deleted after {lives};"
-                f" to go on, run `wrangler queues resume-delivery {queue}`"
+                f" to go on, run `wrangler queues resume-delivery {typed(queue)}`"
             )
             yield RULE.finding(spot.place, message, environment=spot.environment, severity=spot.severity)
 

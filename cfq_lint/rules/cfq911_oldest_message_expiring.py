@@ -41,7 +41,7 @@ from __future__ import annotations
 from cfq_lint import limits
 from cfq_lint.finding import Finding, Severity
 from cfq_lint.rule import LIVE, Rule
-from cfq_lint.rules._account import NEAR_PERCENT, Account, about, duration, longer_retention
+from cfq_lint.rules._account import NEAR_PERCENT, Account, about, duration, longer_retention, typed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -57,14 +57,18 @@ def check_project(topology: Topology, facts: Facts) -> Iterator[Finding]:
     for queue, known in account.queues.items():
         age = known.oldest_message_age_seconds
         retention, why = facts.retention_seconds(queue)
+        remedy = f"see why it is not consumed, {longer_retention(facts, queue)}"
         if queue in account.dead_letter_queues and known.consumers == ():
             kept = facts.unconsumed_dead_letter_seconds(queue)
-            retention, why = kept, why if kept == retention else "as nobody consumes this dead-letter queue"
+            if kept == limits.DEAD_LETTER_UNCONSUMED_SECONDS:  # a longer retention keeps nothing for longer there
+                why = "as nobody consumes this dead-letter queue"
+                remedy = f"consume it, or run `wrangler queues consumer http add {typed(queue)}` and pull from it"
+            retention = kept
         if age is None or age * 100 < retention * NEAR_PERCENT:
             continue
         message = (
             f"the oldest message of {queue!r} is about to be deleted ({about(age)} old, kept for {duration(retention)}, {why});"
-            f" see why it is not consumed, {longer_retention(facts, queue)}"
+            f" {remedy}"
         )
         spot = account.spot(queue)
         yield RULE.finding(spot.place, message, environment=spot.environment, severity=spot.severity)

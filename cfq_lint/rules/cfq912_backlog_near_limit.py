@@ -33,7 +33,7 @@ from __future__ import annotations
 from cfq_lint import limits
 from cfq_lint.finding import Finding, Severity
 from cfq_lint.rule import LIVE, Rule
-from cfq_lint.rules._account import NEAR_PERCENT, Account
+from cfq_lint.rules._account import NEAR_PERCENT, Account, typed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def check_project(topology: Topology, facts: Facts) -> Iterator[Finding]:
         how = "has reached" if size >= limit else "is close to"
         message = (
             f"the backlog of {queue!r} {how} {limit / _BYTES_PER_GB:g} GB ({size / _BYTES_PER_GB:.1f} GB now), where every"
-            f" send is refused; consume faster, or delete it all by `wrangler queues purge {queue}`"
+            f" send is refused; consume faster, or delete it all by `wrangler queues purge {typed(queue)}`"
         )
         yield RULE.finding(spot.place, message, environment=spot.environment, severity=severity)
 

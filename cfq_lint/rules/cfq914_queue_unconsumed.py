@@ -33,7 +33,7 @@ from __future__ import annotations
 from cfq_lint import limits
 from cfq_lint.finding import Finding, Severity
 from cfq_lint.rule import LIVE, Rule
-from cfq_lint.rules._account import Account, duration
+from cfq_lint.rules._account import Account, duration, typed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def check_project(topology: Topology, facts: Facts) -> Iterator[Finding]:
         holds = f" ({known.backlog_count} waiting)" if known.backlog_count else ""
         message = (
             f"nobody consumes {queue!r}, in the account or in this run, so messages are deleted after {lives}{holds};"
-            f" consume it, or run `wrangler queues consumer http add {queue}` and pull from it"
+            f" consume it, or run `wrangler queues consumer http add {typed(queue)}` and pull from it"
         )
         spot = account.spot(queue)
         yield RULE.finding(spot.place, message, environment=spot.environment, severity=spot.severity)

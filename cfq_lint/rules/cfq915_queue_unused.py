@@ -35,7 +35,7 @@ from __future__ import annotations
 from cfq_lint import limits
 from cfq_lint.finding import Finding, Severity
 from cfq_lint.rule import LIVE, Rule
-from cfq_lint.rules._account import ACCOUNT_PLACE, Account
+from cfq_lint.rules._account import ACCOUNT_PLACE, Account, typed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def check_project(topology: Topology, facts: Facts) -> Iterator[Finding]:
         if is_idle and topology.is_whole and not is_named and queue not in misspelt:
             message = (
                 f"nobody produces to {queue!r} or consumes it, in the account or in this run; if nothing sends to it over the"
-                f" REST API, run `wrangler queues delete {queue}`"
+                f" REST API, run `wrangler queues delete {typed(queue)}`"
             )
             yield RULE.finding(ACCOUNT_PLACE, message)
 

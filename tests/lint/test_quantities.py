@@ -39,6 +39,7 @@ def test_what_is_written_is_read(read, text, value):
 @pytest.mark.parametrize(
     ("read", "text"),
     [
+        *((read, "9" * count) for read in (rate, size, duration, share) for count in (16, 400)),
         *((rate, text) for text in ("", "s", "-1/s", "5/x", "5/ms", "500 per second", "1e9/s")),
         *((size, text) for text in ("", "KB", "-2KB", "2 TB", "2KBB")),
         *((share, text) for text in ("", "3", "101%", "-1%", "x")),

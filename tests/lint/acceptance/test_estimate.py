@@ -113,6 +113,15 @@ def test_retries_that_outlast_retention_are_said(tmp_path):
     assert queue.retention_source == "fixed on the Free plan"
 
 
+def test_what_cloudflare_does_not_take_is_said_beside_the_bill(tmp_path):
+    within = DeclaredLoad(rate_per_second=5_000, message_size_bytes=127_900, processing_seconds=900)
+    beyond = DeclaredLoad(rate_per_second=5_001, message_size_bytes=127_901, processing_seconds=901)
+    (accepted,), (refused,) = of(tmp_path, given=within).queues, of(tmp_path, given=beyond).queues
+    said = [note for note in refused.notes if note not in accepted.notes]
+    assert len(said) == 3
+    assert all(any(word in note for note in said) for word in ("128,000", "5,000 messages a second", "15 minutes")), said
+
+
 def test_without_a_delay_retries_follow_at_once(tmp_path):
     (queue,) = of(tmp_path).queues
     assert queue.as_set.horizon_seconds == 0

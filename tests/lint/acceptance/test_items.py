@@ -131,7 +131,14 @@ def test_3_both_sides_of_the_key(text, source, verdict, tmp_path):
     assert answer(listed, 3, "orders").verdict == verdict
 
 
-@pytest.mark.parametrize("more", ["async function put(queue, body) { await queue.send(body); }", "const put = (to) => to.sendBatch(all);"])
+@pytest.mark.parametrize(
+    "more",
+    [
+        "async function put(queue, body) { await queue.send(body); }",
+        "const put = (to) => to.sendBatch(all);",
+        "const put = (name, env) => env[name].send({});",
+    ],
+)
 def test_3_what_is_sent_elsewhere_is_a_doubt(more, tmp_path):
     listed = declared(tmp_path, source=SOURCE + more)
     assert answer(listed, 3, "orders").verdict == "unknown"
@@ -333,3 +340,22 @@ def test_one_environment_as_it_is_deployed():
     listed = checklist(ACCEPTANCE / "environments", env="production")
     assert listed.queues == ("index (env.production)", "index-dlq (env.production)")
     assert answer(listed, 6, "index (env.production)").verdict == "unknown"
+
+
+def test_3_a_binding_that_is_handed_on_is_a_doubt(tmp_path):
+    listed = declared(tmp_path, source=SOURCE + "const put = (env) => service.put(env.Q, {});")
+    for item in (2, 3):
+        found = answer(listed, item, "orders")
+        assert found.verdict == "unknown"
+        assert "hands env.Q on" in " ".join(found.todo)
+
+
+@pytest.mark.parametrize(
+    ("source", "todo"), [(None, "build it, or correct `main`, and run again"), ("export default {", "correct it, and run again")]
+)
+def test_a_source_that_cannot_be_read_says_what_to_do(source, todo, tmp_path):
+    listed = declared(tmp_path, source="" if source is None else source)
+    if source is None:
+        (tmp_path / "src" / "index.ts").unlink()
+        listed = checklist(tmp_path)
+    assert todo in answer(listed, 4, "orders").todo

@@ -367,6 +367,24 @@ def test_messages_in_a_dead_letter_queue_without_consumer_live_four_days():
     assert said(file, queues(orders={"consumers": [], "producers": []}, dlq={**PULLED, **old})) == ["dlq-not-empty"]
 
 
+def test_where_a_longer_retention_keeps_nothing_nobody_is_sent_to_set_one():
+    waits = {"backlog_count": 1, "oldest_message_timestamp_ms": 1_767_571_200_000 - 300_000_000}
+    file = shop({"queue": "orders", "dead_letter_queue": "dlq"})
+    nobody = {"consumers": [], "producers": []}
+    for retention, is_advised in ((302_400, True), (345_600, False), (1_209_600, False)):
+        kept = queues(orders=nobody, dlq={**nobody, **waits, "message_retention_period": retention})
+        (message,) = [each.message for each in report(file, kept).findings if each.name == "oldest-message-expiring"]
+        assert ("retention-period" in message) == is_advised
+        assert ("consumer http add dlq" in message) != is_advised
+
+
+@pytest.mark.parametrize(("name", "shown"), [("a; rm -rf ~", "'a; rm -rf ~'"), ("-x", "'-x'"), ("it's", "'it'\\''s'"), ("old-1", "old-1")])
+def test_a_command_to_copy_is_one_command(name, shown):
+    account = queues(orders={"consumers": [], "producers": []}, dlq=PULLED, **{name: {"consumers": [], "producers": []}})
+    finding = one(shop({"queue": "orders", "dead_letter_queue": "dlq"}), account, "queue-unused")
+    assert finding.message.endswith(f"run `wrangler queues delete {shown}`")
+
+
 def test_a_full_queue_refuses():
     account = queues(orders={**PULLED, "backlog_bytes": 25_000_000_000})
     assert one(shop(producers=["orders"]), account, "backlog-near-limit").severity == "error"

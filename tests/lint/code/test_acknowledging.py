@@ -12,8 +12,31 @@ from .support import handled, js, kinds, py, read
 
 LOOP = "for (const m of batch.messages) {{ {} }}"
 ONE = "async function one(m, env) { await env.KV.put(m.id, m.body); m.ack(); }"
+WORK = "async function work(m, env) { await env.KV.put(m.id, m.body); }"
 
 GOOD_ONES = {
+    "a connection closed in the end": js(
+        "const db = connect(env); try {" + LOOP.format("if (!m.body) { m.ack(); continue; } await db.put(m.body); m.ack();") + "} finally { await db.$disconnect(); }"
+    ),
+    "a failure noted before the retry": js(
+        "await Promise.allSettled(batch.messages.map(async (m) => {"
+        " try { await send(m.body); m.ack(); } catch (e) { await env.KV.put(m.id, 'failed'); m.retry(); } }));"
+    ),
+    "python, a list of tasks": py(
+        "tasks = []\nfor m in batch.messages:\n    tasks.append(self.one(m))\nawait asyncio.gather(*tasks)",
+        methods="async def one(self, m):\n    await self.env.KV.put(m.id, m.body)\n    m.ack()\n",
+    ),
+    "python, a group of tasks": py(
+        "async with asyncio.TaskGroup() as group:\n    for m in batch.messages:\n        group.create_task(self.one(m))",
+        methods="async def one(self, m):\n    await self.env.KV.put(m.id, m.body)\n    m.ack()\n",
+    ),
+    "python, a task": py("for m in batch.messages:\n    task = asyncio.create_task(self.env.KV.put(m.id, m.body))\n    await task\n    m.ack()"),
+    "python, a function in the handler": py(
+        "async def one(m):\n    try:\n        await self.env.KV.put(m.id, m.body)\n        m.ack()\n    except Exception:\n        m.retry()\n"
+        "await asyncio.gather(*(one(m) for m in batch.messages))"
+    ),
+    "a list of promises": js("const all = [];" + LOOP.format("all.push(one(m, env));") + "await Promise.all(all);", around=ONE),
+    "a promise with a name": js(LOOP.format("const done = work(m, env); console.log(m.id); await done; m.ack();"), around=WORK),
     "ack after an awaited effect": js(LOOP.format("await env.DB.prepare('INSERT').bind(m.body.id).run(); m.ack();")),
     "ack in the try, retry in the catch": js(LOOP.format("try { await send(m.body); m.ack(); } catch (e) { m.retry(); }")),
     "a catch that throws again": js(LOOP.format("try { await send(m.body); m.ack(); } catch (e) { console.error(e); throw e; }")),
@@ -72,6 +95,15 @@ GOOD_ONES = {
     "python, only one error is caught": py("for m in batch.messages:\n    try:\n        await self.go(m.body)\n        m.ack()\n    except ValueError:\n        m.ack()"),
 }
 BAD_ONES = {
+    "thrown again and swallowed": js(
+        LOOP.format("try { try { await send(m.body); } catch (e) { console.error(e); throw e; } } catch { console.warn(m.id); } m.ack();")
+    ),
+    "python, suppressed": py(
+        "for m in batch.messages:\n    with contextlib.suppress(Exception):\n        await self.env.KV.put(m.id, m.body)\n    m.ack()"
+    ),
+    "python, a group of errors swallowed": py(
+        "for m in batch.messages:\n    try:\n        await self.env.KV.put(m.id, m.body)\n    except* Exception:\n        pass\n    m.ack()"
+    ),
     "ack first": js(LOOP.format("m.ack(); await send(m.body);")),
     "ackAll first": js("batch.ackAll();" + LOOP.format("await send(m.body);")),
     "ack while collecting": js("const rows = []; for (const m of batch.messages) { rows.push(m.body); m.ack(); } await env.DB.batch(rows);"),
@@ -99,6 +131,20 @@ BAD_ONES = {
     "python, return_exceptions": py("await asyncio.gather(*[self.go(m.body) for m in batch.messages], return_exceptions=True)"),
 }
 UNSURE_ONES = {
+    "the first of two": js(LOOP.format("await Promise.race([work(m, env), sleep(9)]); m.ack();"), around=WORK),
+    "work that nobody waits for": js(LOOP.format("void work(m, env); m.ack();"), around=WORK),
+    "work that somebody waits for after the ack": js(
+        "const all = [];" + LOOP.format("all.push(work(m, env)); m.ack();") + "await Promise.all(all);", around=WORK
+    ),
+    "a map() that nobody waits for": js("batch.messages.map(async (m) => { await send(m.body); m.ack(); });"),
+    "a Promise.all() that nobody waits for": js("Promise.all(batch.messages.map(async (m) => { await send(m.body); m.ack(); }));"),
+    "a then() that nobody waits for": js(LOOP.format("env.KV.put(m.id, m.body).then(() => m.ack());")),
+    "python, work that nobody waits for": py(
+        "for m in batch.messages:\n    self.work(m)\n    m.ack()", methods="async def work(self, m):\n    await self.env.KV.put(m.id, m.body)\n"
+    ),
+    "a failure beside the point": js(
+        LOOP.format("await env.DB.prepare('INSERT').bind(m.id).run(); try { await env.CACHE.delete(m.id); } catch (e) { console.warn(e); } m.ack();")
+    ),
     "one write for all": js("await env.DB.batch(batch.messages.map((m) => env.DB.prepare('INSERT').bind(m.body.id)));"),
     "one write for all, collected": js("const rows = []; for (const m of batch.messages) { rows.push(m.body); } await env.DB.batch(rows); batch.ackAll();"),
     "handed to somebody": js("await process(batch, env);"),
@@ -172,6 +218,33 @@ def test_the_queue_s_name_chooses_the_way(body):
     text = js(body.replace("GOOD", good).replace("BAD", bad), around=around)
     assert kinds(text, queue="orders") == {GOOD}
     assert kinds(text, queue="other") == {BAD}
+
+
+DERIVED = {
+    "a comparison": "const isDlq = batch.queue === 'orders-dlq'; if (isDlq) {{ {} }} else {{ {} }}",
+    "a name without its environment": "switch (batch.queue.replace('-next', '')) {{ case 'mails': {} break; case 'orders': {} break; }}",
+    "a name in small letters": "const name = batch.queue.toLowerCase(); if (name === 'mails') {{ {} }} else {{ {} }}",
+}
+
+
+@pytest.mark.parametrize("body", DERIVED.values(), ids=DERIVED)
+def test_what_is_made_of_the_queue_s_name_makes_no_mistake_certain(body):
+    bad, good = LOOP.format("m.ack(); await send(m.body);"), LOOP.format("await send(m.body); m.ack();")
+    assert kinds(js(body.format(bad, good))) == {UNSURE, GOOD}
+
+
+def test_what_is_made_of_the_queue_s_name_in_python():
+    body = """
+        is_dlq = batch.queue == "orders-dlq"
+        for m in batch.messages:
+            if is_dlq:
+                m.ack()
+                await self.env.KV.put(m.id, m.body)
+                continue
+            await self.env.KV.put(m.id, m.body)
+            m.ack()
+    """
+    assert kinds(py(body)) == {UNSURE, GOOD}
 
 
 def test_the_queue_s_name_chooses_the_way_in_python():
@@ -249,7 +322,7 @@ def test_without_the_parser_it_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "tree_sitter", None)
     program = read(js(""))
     assert "parser is not installed" in program.problem
-    assert program.install == "pip install 'cfq-lint[code]'"
+    assert program.remedy == "pip install 'cfq-lint[code]'"
 
 
 def test_too_many_ways_are_given_up():
