@@ -1,71 +1,56 @@
-"""Rates, durations, shares and sizes as people write them. What is wrong is said in one line (ValueError)."""
+"""Rates, durations and outages of a load, within bounds, and how they are shown. What is wrong is one line (ValueError)."""
 
 from __future__ import annotations
 
-import re
-from fractions import Fraction
 from itertools import pairwise
+from typing import TYPE_CHECKING, TypeVar
 
+from cfq_lint import quantities
 from emulator.core.limits import SECOND_US
 
-_SECONDS = {"us": Fraction(1, SECOND_US), "ms": Fraction(1, 1_000), "s": Fraction(1), "sec": Fraction(1), "min": Fraction(60),
-            "m": Fraction(60), "h": Fraction(3_600), "hour": Fraction(3_600), "d": Fraction(86_400), "day": Fraction(86_400),
-            "w": Fraction(604_800)}  # fmt: skip
-_MANY = {"": 1, "k": 1_000, "M": 1_000_000, "G": 1_000_000_000}
-_NUMBER = r"(\d[\d_,]*(?:\.\d+)?)"
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from fractions import Fraction
+
+T = TypeVar("T")
 _YEAR_SECONDS = 366 * 86_400
 _MINUTE, _WHOLE_MINUTES, _HOURS_MAX, _WHOLE = 60, 600, 48, 100
 
 
-def number(text: str) -> Fraction:
-    """A number with thousands separators."""
-    return Fraction(text.replace("_", "").replace(",", ""))
+def _read(read: Callable[[str], T], text: str, what: str) -> T:
+    try:
+        return read(text)
+    except quantities.WrongQuantity as error:
+        message = f"{what}: {error}"
+        raise ValueError(message) from None
 
 
 def rate(text: str) -> Fraction:
-    """Messages a second: `500/s`, `30000/min`, `1M/day`. Raises ValueError."""
-    found = re.fullmatch(_NUMBER + r"\s*([kMG]?)\s*/\s*([a-z]+)", text.strip())
-    if found is None or found[3] not in _SECONDS:
-        message = f"rate {text!r}: expected a number and a unit of time, such as 500/s, 30000/min or 1M/day"
-        raise ValueError(message)
-    a_second = number(found[1]) * _MANY[found[2]] / _SECONDS[found[3]]
+    """Messages a second: `500/s`, `30000/min`, `1M/day`; more than none. Raises ValueError."""
+    a_second = _read(quantities.rate, text, "rate")
     if not a_second:
-        message = f"rate {text!r}: expected more than 0 messages"
+        message = f"rate: {text!r} is no message at all; write 500/s or 1/h"
         raise ValueError(message)
     return a_second.limit_denominator(1_000_000_000)
 
 
 def duration_us(text: str, what: str = "duration", *, least_us: int = 0) -> int:
-    """Microseconds of `24h`, `90s`, `200ms`, `1d`, `1h30m`. Raises ValueError."""
-    parts = re.findall(_NUMBER + r"\s*([a-z]+)\s*", text.strip())
-    whole = "".join(re.findall(r"\S", text))
-    if not parts or "".join(f"{n}{unit}" for n, unit in parts) != whole or any(unit not in _SECONDS for _, unit in parts):
-        message = f"{what} {text!r}: expected a number and a unit, such as 24h, 90s, 200ms or 1d"
+    """Microseconds of `24h`, `90s`, `200ms`, `1d`, `1h30m`; at most a year. Raises ValueError."""
+    total_us = _read(quantities.duration, text, what) * SECOND_US
+    if not least_us <= total_us <= _YEAR_SECONDS * SECOND_US:
+        message = f"{what}: {text!r} is not within {span(least_us)} and {span(_YEAR_SECONDS * SECOND_US)}"
         raise ValueError(message)
-    total = sum(number(n) * _SECONDS[unit] for n, unit in parts)
-    if not least_us <= total * SECOND_US <= _YEAR_SECONDS * SECOND_US:
-        message = f"{what} {text!r}: expected {span(least_us)} to {span(_YEAR_SECONDS * SECOND_US)}"
-        raise ValueError(message)
-    return round(total * SECOND_US)
+    return round(total_us)
 
 
 def share(text: str, what: str = "failure") -> float:
     """A share from 0 to 1: `3%` or `0.03`. Raises ValueError."""
-    found = re.fullmatch(r"(\d*\.?\d+)\s*(%?)", text.strip())
-    value = None if found is None else float(found[1]) / (100 if found[2] else 1)
-    if value is None or not 0 <= value <= 1:
-        message = f"{what} {text!r}: expected a share from 0% to 100%, such as 3% or 0.03"
-        raise ValueError(message)
-    return value
+    return float(_read(quantities.share, text, what))
 
 
 def size_bytes(text: str) -> int:
-    """Bytes of `1KB`, `64000`, `0.5 kB`; 1 KB is 1,000 bytes, as on Cloudflare's pages. Raises ValueError."""
-    found = re.fullmatch(_NUMBER + r"\s*(k|kB|KB|MB|B|)", text.strip())
-    if found is None:
-        message = f"size {text!r}: expected bytes, such as 1KB or 64000"
-        raise ValueError(message)
-    return round(number(found[1]) * {"": 1, "B": 1, "MB": 1_000_000}.get(found[2], 1_000))
+    """Bytes of `1KB` or `64000`; 1 KB is 1,000 bytes, as on Cloudflare's pages. Raises ValueError."""
+    return _read(quantities.size, text, "size")
 
 
 def outages(texts: list[str], duration: int) -> tuple[tuple[int, int], ...]:
