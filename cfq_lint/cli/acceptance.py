@@ -54,9 +54,10 @@ def given_load(values: dict[str, Any]) -> DeclaredLoad:
     for name, (field, read) in _LOADS.items():
         if values[name] is not None:
             try:
-                said[field] = read(values[name])
+                value = read(values[name])
             except quantities.WrongQuantity as error:
                 raise Usage(f"--{name}: {error}") from error
+            said[field] = value if isinstance(value, int) else float(value)
     return DeclaredLoad(**said)
 
 

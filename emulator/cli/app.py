@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from emulator.cli import client, replay, serving
+from emulator.cli import client, replay, serving, simulate
 
 app = typer.Typer(
     name="cfq-emulator",
@@ -49,6 +49,7 @@ app.command("pull")(client.pull)
 app.command("tail")(client.tail)
 app.command("redrive")(client.redrive)
 app.command("replay")(replay.replay)
+app.command("simulate")(simulate.simulate)
 
 if __name__ == "__main__":
     sys.exit(run(sys.argv[1:]))

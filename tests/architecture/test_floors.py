@@ -28,7 +28,7 @@ FLOORS = {
         4: ("broker", "loop", "faults", "history"),
         5: ("workers", "bindings", "wrangler", "ends", "billing"),
         6: ("emulator", "queue", "report"),
-        7: ("python_workers", "http", "pytest_plugin"),
+        7: ("python_workers", "http", "pytest_plugin", "simulation"),
         8: ("cli", "toolkit"),
     },
 }
@@ -73,7 +73,7 @@ SIDEWAYS = {
 """Who may import whom on one floor."""
 FACES = {"cfq_lint": {"__init__", "__main__"}, "emulator": {"__init__", "__main__"}}
 """Modules that stand above all floors: the package's face and its entry."""
-EMULATOR_MAY_USE = {"record", "limits", "pricing", "wrangler", "lint_paths"}
+EMULATOR_MAY_USE = {"record", "limits", "pricing", "quantities", "wrangler", "lint_paths"}
 
 def modules(package):
     """Every module of a package: its dotted path within the package, and its tree."""

@@ -30,6 +30,11 @@ from cfq_lint.quantities import WrongQuantity, dollars, duration, number, rate, 
         (duration, "1.5s", 1.5),
         (duration, "5m", 300),
         (duration, "1h", 3_600),
+        (duration, "1h30m", 5_400),
+        (duration, "1 d 12 h", 129_600),
+        (duration, "250us", 0.00025),
+        (rate, "1,000/s", 1_000),
+        (rate, "2G/day", 2_000_000_000 / 86_400),
     ],
 )
 def test_what_is_written_is_read(read, text, value):
@@ -43,7 +48,7 @@ def test_what_is_written_is_read(read, text, value):
         *((rate, text) for text in ("", "s", "-1/s", "5/x", "5/ms", "500 per second", "1e9/s")),
         *((size, text) for text in ("", "KB", "-2KB", "2 TB", "2KBB")),
         *((share, text) for text in ("", "3", "101%", "-1%", "x")),
-        *((duration, text) for text in ("", "ms", "2 weeks", "-1s")),
+        *((duration, text) for text in ("", "ms", "2 years", "-1s", "1h30", "1h 30", "9" * 300 + "!", "1s" * 300 + "!")),
     ],
 )
 def test_what_is_no_quantity_says_what_is(read, text):
@@ -56,6 +61,12 @@ def test_what_is_no_quantity_says_what_is(read, text):
 )
 def test_numbers_are_shown_with_the_places_that_matter(value, shown):
     assert number(value) == shown
+
+
+def test_what_is_read_is_exact():
+    assert duration("0.1s") * 10 == 1
+    assert share("0.1%") * 1_000 == 1
+    assert rate("1/day") * 86_400 == 1
 
 
 def test_times_and_money():

@@ -191,16 +191,22 @@ def _scale(queue: QueueState, flight: Flight, now_us: int, succeeded: bool, retu
     """
     if flight.consumer.max_concurrency is not None:
         return None
-    rate = (queue.failure_permille * 3 + (0 if succeeded else 1000)) // 4
     backlog = ready_count(queue) + returned
     if queue.delayed and queue.delayed[0] <= now_us:
         backlog += sum(1 for _ in delayed_until(queue, now_us))
-    count = queue.slots
+    known = (queue.slots, queue.backlog_seen or 0, queue.failure_permille)
+    return scaled(known, backlog, flight.consumer.max_batch_size, succeeded=succeeded)
+
+
+def scaled(known: tuple[int, int, int], backlog: int, batch_size: int, *, succeeded: bool) -> tuple[int, int, int]:
+    """The autoscaler's rule on bare numbers: slots, backlog seen and failure rate in permille, before and after a batch."""
+    count, seen, permille = known
+    rate = (permille * 3 + (0 if succeeded else 1000)) // 4
     if rate > _FAILING_PERMILLE:
         count = max(1, count // 2)
-    elif backlog < flight.consumer.max_batch_size:
+    elif backlog < batch_size:
         count = max(1, count - 1)
-    elif backlog > (queue.backlog_seen or 0) or backlog >= _BATCHES_PER_SLOT * count * flight.consumer.max_batch_size:
+    elif backlog > seen or backlog >= _BATCHES_PER_SLOT * count * batch_size:
         count = min(cloudflare.CONCURRENCY_MAX, count + 1)
     return count, backlog, rate
 

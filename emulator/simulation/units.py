@@ -1,0 +1,99 @@
+"""Rates, durations and outages of a load, within bounds, and how they are shown. What is wrong is one line (ValueError)."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, TypeVar
+
+from cfq_lint import quantities
+from emulator.core.limits import SECOND_US
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from fractions import Fraction
+
+T = TypeVar("T")
+_YEAR_SECONDS = 366 * 86_400
+_MINUTE, _WHOLE_MINUTES, _HOURS_MAX, _WHOLE = 60, 600, 48, 100
+
+
+def _read(read: Callable[[str], T], text: str, what: str) -> T:
+    try:
+        return read(text)
+    except quantities.WrongQuantity as error:
+        message = f"{what}: {error}"
+        raise ValueError(message) from None
+
+
+def rate(text: str) -> Fraction:
+    """Messages a second: `500/s`, `30000/min`, `1M/day`; more than none. Raises ValueError."""
+    a_second = _read(quantities.rate, text, "rate")
+    if not a_second:
+        message = f"rate: {text!r} is no message at all; write 500/s or 1/h"
+        raise ValueError(message)
+    return a_second.limit_denominator(1_000_000_000)
+
+
+def duration_us(text: str, what: str = "duration", *, least_us: int = 0) -> int:
+    """Microseconds of `24h`, `90s`, `200ms`, `1d`, `1h30m`; at most a year. Raises ValueError."""
+    total_us = _read(quantities.duration, text, what) * SECOND_US
+    if not least_us <= total_us <= _YEAR_SECONDS * SECOND_US:
+        message = f"{what}: {text!r} is not within {span(least_us)} and {span(_YEAR_SECONDS * SECOND_US)}"
+        raise ValueError(message)
+    return round(total_us)
+
+
+def share(text: str, what: str = "failure") -> float:
+    """A share from 0 to 1: `3%` or `0.03`. Raises ValueError."""
+    return float(_read(quantities.share, text, what))
+
+
+def size_bytes(text: str) -> int:
+    """Bytes of `1KB` or `64000`; 1 KB is 1,000 bytes, as on Cloudflare's pages. Raises ValueError."""
+    return _read(quantities.size, text, "size")
+
+
+def outages(texts: list[str], duration: int) -> tuple[tuple[int, int], ...]:
+    """From when until when, of `2h@6h` each: for two hours, six hours after the start. Raises ValueError."""
+    found = []
+    for text in texts:
+        length, at, start = text.partition("@")
+        if not at:
+            message = f"outage {text!r}: expected how long and when it begins, such as 2h@6h"
+            raise ValueError(message)
+        start_us, length_us = duration_us(start, "start of the outage"), duration_us(length, "length of the outage", least_us=1)
+        if start_us + length_us > duration:
+            message = f"outage {text!r}: it ends {span(start_us + length_us)} after the start, the run after {span(duration)}"
+            raise ValueError(message)
+        found.append((start_us, start_us + length_us))
+    found.sort()
+    for one, other in pairwise(found):
+        if other[0] < one[1]:
+            message = f"two outages overlap at {span(other[0])}: give one that covers both"
+            raise ValueError(message)
+    return tuple(found)
+
+
+def span(us: float) -> str:
+    """A duration for people: `0.8 s`, `12 min`, `2 h 5 min`, `3 d`."""
+    seconds = us / SECOND_US
+    if seconds < 1:
+        return f"{seconds * 1_000:.3g} ms" if seconds else "0 s"
+    if seconds < _MINUTE:
+        return f"{seconds:.3g} s"
+    minutes = round(seconds / 60, 1) if seconds < _WHOLE_MINUTES else round(seconds / 60)
+    if minutes < _MINUTE:
+        return f"{minutes:g} min"
+    if minutes < _HOURS_MAX * 60:
+        hours, rest = divmod(round(minutes), 60)
+        return f"{hours} h" + (f" {rest} min" if rest else "")
+    days, rest = divmod(round(minutes / 60), 24)
+    return f"{days} d" + (f" {rest} h" if rest else "")
+
+
+def compact(value: float) -> str:
+    """A number for people: `999`, `43.2M`, `1.5k`."""
+    for limit, unit in ((1e9, "G"), (1e6, "M"), (1e4, "k")):
+        if abs(value) >= limit:
+            return f"{value / (1e3 if unit == 'k' else limit):.3g}{unit}"
+    return f"{value:,.0f}" if value == round(value) or abs(value) >= _WHOLE else f"{value:.3g}"

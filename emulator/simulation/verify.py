@@ -1,0 +1,52 @@
+"""The check that a run by count carries with it: a slice of the same load, on the emulator and by count, laid side by side."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from emulator.core.limits import SECOND_US
+from emulator.simulation.report import TOTALS
+
+if TYPE_CHECKING:
+    from emulator.simulation.scenario import Scenario
+    from emulator.simulation.tally import Tally
+
+SLICE_MESSAGES = 40_000
+_RARE = 1_000
+"""Differences are judged by totals of at least so many messages; smaller ones are chance, and shown."""
+
+
+def slice_of(scenario: Scenario, length_us: int | None = None) -> Scenario:
+    """The same load for a shorter time; outages are shortened in proportion, so that one is in it."""
+    load = scenario.load
+    if length_us is None:
+        length_us = round(SLICE_MESSAGES / load.rate * SECOND_US)
+    length_us = min(length_us, load.duration_us)
+    outages = tuple((start * length_us // load.duration_us, end * length_us // load.duration_us) for start, end in load.outages)
+    outages = tuple((start, end) for start, end in outages if start < end)
+    return scenario._replace(load=load._replace(duration_us=length_us, outages=outages))
+
+
+def differences(scenario: Scenario, exact: list[Tally], counted: list[Tally], leaping: list[Tally]) -> dict[str, Any]:
+    """Every total of the slice three times: on the emulator, by count, and by count with leaps wherever one is possible."""
+    rows = []
+    for one, other, third in zip(exact, counted, leaping, strict=True):
+        for name in TOTALS:
+            values = [getattr(tally, name) for tally in (one, other, third)]
+            if any(values):
+                rows.append({"queue": one.name, "total": name, "exact": values[0], "batched": values[1], "leaping": values[2]})
+    return {
+        "slice_seconds": scenario.load.duration_us / SECOND_US,
+        "largest_difference": _largest(rows, "batched"),
+        "largest_difference_leaping": _largest(rows, "leaping"),
+        "leapt": round(sum(t.leapt for t in leaping) / max(1, sum(t.delivered for t in leaping)), 4),
+        "rare_below": _RARE,
+        "totals": rows,
+    }
+
+
+def _largest(rows: list[dict[str, Any]], key: str) -> float:
+    shares = [
+        abs(row[key] - row["exact"]) / row["exact"] for row in rows if row["exact"] >= _RARE and row["total"] != "waiting"
+    ]
+    return round(max(shares, default=0.0), 6)

@@ -1,0 +1,59 @@
+"""Scenarios of every kind, drawn by Hypothesis or written down."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from hypothesis import strategies as st
+
+from emulator.core.model import Consumer
+from emulator.simulation.scenario import BATCH, MESSAGE, Load, Scenario, Setting
+
+S = 1_000_000
+FLOWS = ("sent", "delivered", "acked", "retried", "dead_lettered", "dropped", "expired")
+
+
+def scenario(*, seconds=600, rate=500, outage=None, failure=0.03, processing_us=200_000, mode=BATCH, retention=345_600, dead=None, **settings):
+    """A queue with a dead-letter queue behind it; `outage` is (start, end) in seconds."""
+    consumer = Consumer(**{"dead_letter_queue": "dead", **settings})
+    outages = () if outage is None else ((outage[0] * S, outage[1] * S),)
+    load = Load(Fraction(rate), seconds * S, outages, failure, processing_us=processing_us, mode=mode)
+    queues = [Setting("jobs", consumer, message_retention_period=retention, loaded=True)]
+    if consumer.dead_letter_queue is not None:
+        queues.append(Setting("dead", dead, dead_letters=True))
+    return Scenario(load, tuple(queues), "a test")
+
+
+@st.composite
+def scenarios(draw):
+    """Small enough for the emulator: a minute or two at up to 20 messages a second."""
+    seconds = draw(st.sampled_from([20, 60, 90]))
+    dead_letters = draw(st.booleans())
+    consumer = Consumer(
+        max_batch_size=draw(st.sampled_from([1, 2, 3, 10, 100])),
+        max_batch_timeout=draw(st.sampled_from([0, 1, 5, 60])),
+        max_retries=draw(st.sampled_from([0, 1, 3, 100])),
+        dead_letter_queue="dead" if dead_letters else None,
+        retry_delay=draw(st.sampled_from([0, 0, 1, 10, 60])),
+        max_concurrency=draw(st.sampled_from([None, None, 1, 2, 7, 250])),
+    )
+    start = draw(st.integers(0, seconds - 2))
+    outages = ((start * S, draw(st.integers(start + 1, seconds)) * S),) if draw(st.booleans()) else ()
+    load = Load(
+        rate=Fraction(draw(st.integers(1, 20)), draw(st.sampled_from([1, 3]))),
+        duration_us=seconds * S,
+        outages=outages,
+        failure=draw(st.sampled_from([0, 0.01, 0.1, 0.5, 1])),
+        # The odd microseconds keep batches of two queues from ending at one moment, where their order is the emulator's own affair.
+        processing_us=draw(st.sampled_from([1_003, 50_021, 200_017, 1_000_003, 13_000_027, 901_000_000])),
+        processing_message_us=draw(st.sampled_from([0, 0, 3_001])),
+        mode=draw(st.sampled_from([MESSAGE, BATCH])),
+        seed=draw(st.integers(0, 9)),
+        drain=draw(st.booleans()),
+    )
+    queues = [Setting(
+        "jobs", consumer, draw(st.sampled_from([0, 0, 2])), draw(st.sampled_from([345_600, 60, 75])), loaded=True,
+    )]  # fmt: skip
+    if dead_letters:
+        queues.append(Setting("dead", None, message_retention_period=draw(st.sampled_from([345_600, 60])), dead_letters=True))
+    return Scenario(load, tuple(queues), "drawn")

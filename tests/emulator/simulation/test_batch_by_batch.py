@@ -1,0 +1,88 @@
+"""By count and batch by batch, a run is what the emulator makes of it: every total, every row, every recovery."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from emulator.core.model import Consumer
+from emulator.simulation import batched, exact
+from emulator.simulation.scenario import MESSAGE
+from emulator.simulation.tally import Tally
+from tests.emulator.simulation.scenarios import S, scenario, scenarios
+
+
+def same(case):
+    for one, other in zip(exact.run(case), batched.run(case, plain=None), strict=True):
+        for name in Tally.__slots__:
+            assert getattr(one, name) == getattr(other, name), (one.name, name)
+
+
+@settings(max_examples=30, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+@given(scenarios())
+def test_by_count_is_what_the_emulator_makes_of_it(case):
+    same(case)
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        scenario(seconds=20, rate=100, outage=(5, 8)),
+        scenario(seconds=20, rate=100, outage=(5, 8), mode=MESSAGE, max_retries=100, retry_delay=1),
+        scenario(seconds=40, rate=50, failure=0.5, dead=Consumer(max_batch_size=7, max_concurrency=2)),
+        scenario(seconds=90, rate=20, retention=60, max_concurrency=1, max_batch_size=1),
+        scenario(seconds=20, rate=50, processing_us=0, mode=MESSAGE),
+    ],
+    ids=["throws", "retries", "dead letters consumed", "retention", "at once"],
+)
+def test_written_down(case):
+    same(case)
+
+
+def test_a_short_run_takes_no_leap():
+    case = scenario(seconds=600, outage=(100, 150))
+    plain, leaping = batched.run(case, plain=None), batched.run(case)
+    assert [tally.leapt for tally in leaping] == [0, 0]
+    assert plain == leaping
+
+
+def test_what_is_sent_is_somewhere():
+    for case in (scenario(seconds=3_600, outage=(600, 900), max_concurrency=30), scenario(seconds=3_600, mode=MESSAGE, retention=60, max_concurrency=9)):
+        jobs, dead = batched.run(case)
+        assert jobs.leapt
+        assert jobs.sent == 500 * 3_600
+        assert jobs.delivered >= jobs.acked + jobs.retried
+        assert 0 <= jobs.waiting == jobs.rows[-1].backlog
+        assert dead.sent == jobs.dead_lettered
+
+
+def test_the_same_seed_gives_the_same_run_and_another_one_another():
+    case = scenario(seconds=600, outage=(100, 150))
+    assert batched.run(case) == batched.run(case)
+    other = case._replace(load=case.load._replace(seed=1))
+    assert batched.run(other)[0].failed_batches != batched.run(case)[0].failed_batches
+
+
+def test_what_only_the_emulator_can_take_is_said():
+    circle = scenario(seconds=10, rate=1)
+    circle = circle._replace(queues=(circle.queues[0], circle.queues[1]._replace(consumer=Consumer(dead_letter_queue="jobs"))))
+    with pytest.raises(batched.Unfit, match="circle"):
+        batched.run(circle)
+    exact.run(circle)
+
+
+def test_too_fast_a_producer_is_refused():
+    case = scenario(seconds=2, rate=6_000, failure=0, max_batch_size=100)
+    [jobs, _], [counted, _] = exact.run(case), batched.run(case)
+    assert jobs.sent == counted.sent == 10_000
+    assert jobs.refused == counted.refused == 2_000
+    assert abs(jobs.delivered - counted.delivered) <= 100
+
+
+def test_a_full_day_at_500_a_second_is_soon_over():
+    """Bound by work, not by time: so many batches are looked at one by one, of five million."""
+    [jobs, dead] = batched.run(scenario(seconds=86_400, outage=(6 * 3_600, 8 * 3_600), mode=MESSAGE))
+    assert jobs.sent == 43_200_000
+    assert jobs.leapt / jobs.delivered > 0.97
+    assert 3_590_000 < dead.sent < 3_601_000
+    assert jobs.watches[0].recovered_us - 8 * 3_600 * S < 2 * S
