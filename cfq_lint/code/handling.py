@@ -75,9 +75,9 @@ class State(NamedTuple):
 class Seen:
     """A call that the handler may make: whether the message is in it, and whether an id made on the spot is.
 
-    `is_of_one` says that it is made for each message, and not just for the batch; `others` are the names in it that stand for no such id.
-    Of its idempotency key `key` says whether it is made on the spot, True, or of the message, False; None where that is not
-    certain.
+    `is_of_one` says that it is made for each message, and not just for the batch; `others` are the names in it that stand for
+    no such id. Of its idempotency key `key` says whether it is made on the spot, True, or of the message, False; None where
+    that is not certain.
     """
 
     call: Call

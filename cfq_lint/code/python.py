@@ -376,7 +376,7 @@ def _paths(node: ast.AST) -> tuple[tuple[str, ...], ...]:
 
 def _fresh(node: ast.AST) -> bool:
     names = (each.func for each in ast.walk(node) if isinstance(each, ast.Call))
-    return any(_FRESH.fullmatch(getattr(name, "attr", None) or getattr(name, "id", "")) for name in names)
+    return any(_FRESH.fullmatch(str(getattr(name, "attr", getattr(name, "id", "")))) for name in names)
 
 
 def _catches_all(handler: ast.ExceptHandler) -> bool:
