@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from starlette.types import Message
+    from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 
     from emulator.core.refusals import Refused
     from emulator.http.crowd import Crowd
@@ -47,8 +48,11 @@ class Protocol(HttpToolsProtocol):
         super().__init__(*args, **options)
         self._prompt, self._crowd = prompt, crowd
         self._whole: list[bytes] | None = None
+        self._running: RequestResponseCycle | None = None
         self._start, self._ends = b"", False
         self._stage, self._since, self._head_bytes = _HEAD, 0.0, 0
+        self._over, self._last_word = False, b""
+        self._untaken_bytes, self._untaken_since = 0, 0.0
 
     # --- the connection
 
@@ -63,15 +67,19 @@ class Protocol(HttpToolsProtocol):
         """The connection is gone."""
         self._timer.cancel()
         self._crowd.leaves(self)
+        if self._running is not None:  # not always the last of those that have come, and only that one is told otherwise
+            self._running.disconnected = True
+            self._running.message_event.set()
         super().connection_lost(exc)
 
     def send_away(self) -> None:
         """Too much time has passed, or too many others have come."""
-        if not self.transport.is_closing():
-            self._refuse(TooSlow())
+        self._refuse(TooSlow())
 
     def data_received(self, data: bytes) -> None:
-        """Something has arrived."""
+        """Something has arrived. What comes behind the last request is nobody's."""
+        if self._over:
+            return
         self._unset_keepalive_if_required()
         while data:
             try:
@@ -83,7 +91,7 @@ class Protocol(HttpToolsProtocol):
             except httptools.HttpParserError:
                 self._refuse(BadRequest())
                 return
-        if self._stage == _HEAD:
+        if self._stage != _IDLE:
             self._head_bytes += len(data)
             if self._head_bytes > HEAD_BYTES_MAX:
                 self._refuse(HeadersTooLarge())
@@ -101,7 +109,8 @@ class Protocol(HttpToolsProtocol):
         if any(name == b"connection" and b"close" in value.lower() for name, value in self.headers):
             kept.append((b"connection", b"close"))
         lines = [b"%b: %b\r\n" % pair for pair in kept]
-        return b"".join([self.parser.get_method(), b" ", self.url, b" HTTP/1.1\r\n", *lines, b"\r\n"])
+        version = self.parser.get_http_version().encode()
+        return b"".join([self.parser.get_method(), b" ", self.url, b" HTTP/", version, b"\r\n", *lines, b"\r\n"])
 
     # --- the time limits
 
@@ -110,24 +119,40 @@ class Protocol(HttpToolsProtocol):
 
     def _look(self) -> None:
         """End what has taken too long. One look every few seconds costs less than a timer for each stage of each request."""
-        cycle = self.cycle
-        busy = cycle is not None and not cycle.response_complete and not cycle.more_body
+        busy = self._unanswered() and bool(self.pipeline or not self.cycle.more_body)
         limit = (self.timeout_keep_alive, self.head_seconds, self.body_seconds)[self._stage]
         rest = self._since + limit - self.loop.time()
-        if self.transport.is_closing():
+        pause = self.head_seconds
+        if self._is_stuck():
+            self.transport.abort()
             return
-        if busy or rest > 0:
-            pause = self.head_seconds if busy else min(rest, self.head_seconds)
-            self._timer = self.loop.call_later(pause, self._look)
+        if busy or self.transport.is_closing():
+            pass
+        elif rest > 0:
+            pause = min(rest, pause)
         elif self._stage == _IDLE:
             self.transport.close()
         else:
             self.send_away()
+        self._timer = self.loop.call_later(pause, self._look)
+
+    def _is_stuck(self) -> bool:
+        """Whether the client has not taken a byte of what waits for it, for as long as a body may take."""
+        untaken_bytes, now = self.transport.get_write_buffer_size(), self.loop.time()
+        if untaken_bytes != self._untaken_bytes:
+            self._untaken_bytes, self._untaken_since = untaken_bytes, now
+        return untaken_bytes > 0 and now - self._untaken_since >= self.body_seconds
+
+    def _unanswered(self) -> bool:
+        return self.cycle is not None and not self.cycle.response_complete
 
     # --- what the parser finds
 
     def on_message_begin(self) -> None:
-        """The first byte of a request."""
+        """The first byte of a request. Behind the last one of a connection none is taken."""
+        if self._over or self.transport.is_closing():
+            self._over = True
+            raise ConnectionAbortedError
         super().on_message_begin()
         self._enter(_HEAD)
         self._head_bytes = 0
@@ -151,9 +176,8 @@ class Protocol(HttpToolsProtocol):
 
     def _is_prompt(self) -> bool:
         """Whether the request may be served when its last byte is here; then its scope is complete."""
-        parser, scope, cycle = self.parser, self.scope, self.cycle
-        waiting = cycle is not None and not cycle.response_complete
-        if waiting or self.flow.write_paused or self.expect_100_continue:
+        parser, scope = self.parser, self.scope
+        if self._unanswered() or self.flow.write_paused or self.expect_100_continue:
             return False
         if parser.get_http_version() != "1.1" or not parser.should_keep_alive():
             return False
@@ -172,6 +196,7 @@ class Protocol(HttpToolsProtocol):
 
     def on_body(self, body: bytes) -> None:
         """A piece of a body."""
+        self._head_bytes = 0
         if self._whole is None:
             super().on_body(body)
         else:
@@ -183,18 +208,27 @@ class Protocol(HttpToolsProtocol):
             return
         self._enter(_IDLE)
         self._crowd.ends(self)
+        self._over = self.parser.get_http_version() == "1.0" or not self.parser.should_keep_alive()
         if self._whole is None:
             super().on_message_complete()
+            if not self._unanswered():  # it was answered before its body was here
+                self._crowd.begins(self)
         else:
             self._answer()
             self._whole = None  # also where the answer did not need the body
             self._crowd.begins(self)
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
+        self._running = cycle
+        super()._start_asgi_task(cycle, app)
 
     def on_response_complete(self) -> None:
         """An answer has left; whatever comes next has its time from now on."""
         self._since = self.loop.time()
         if not self.pipeline:
             self._crowd.begins(self)
+            if self._last_word and not self.transport.is_closing():
+                self._close_with(self._last_word)
         super().on_response_complete()
 
     # --- the short way
@@ -228,17 +262,33 @@ class Protocol(HttpToolsProtocol):
     # --- refusals
 
     def _refuse(self, refused: Refused) -> None:
-        """Answer what no application gets to see, and close."""
-        cycle = self.cycle
-        started = cycle is not None and not cycle.response_complete and cycle.response_started
-        if cycle is not None and not cycle.response_complete:
-            cycle.disconnected = True
-            cycle.message_event.set()
-        if not started:
-            content = answers.failure(refused)
-            head = (
-                f"HTTP/1.1 {refused.status} {refused.name}\r\ncontent-type: application/json\r\n"
-                f"content-length: {len(content)}\r\nconnection: close\r\n\r\n"
-            )
-            self.transport.write(head.encode() + content)
+        """Answer what no application gets to see, in its turn, and close."""
+        if self._over or self.transport.is_closing():
+            return
+        self._over = True
+        content = answers.failure(refused)
+        head = (
+            f"HTTP/1.1 {refused.status} {refused.name}\r\ncontent-type: application/json\r\n"
+            f"content-length: {len(content)}\r\nconnection: close\r\n\r\n"
+        )
+        word = head.encode() + content
+        if self._stage == _BODY and self._whole is None:
+            if not self._unanswered():  # nobody waits for the rest of its body
+                word = b""
+            elif self.pipeline:
+                self.pipeline.popleft()
+                self._last_word = word
+                return
+            else:
+                word = b"" if self.cycle.response_started else word
+                self.cycle.disconnected = True
+                self.cycle.message_event.set()
+        elif self._unanswered():
+            self._last_word = word
+            return
+        self._close_with(word)
+
+    def _close_with(self, word: bytes) -> None:
+        if word:
+            self.transport.write(word)
         self.transport.close()

@@ -37,8 +37,8 @@ def free_port() -> int:
 class Server:
     """`cfq-emulator serve` with options, on one port for all its lives."""
 
-    def __init__(self, *options: str, folder: Path, db: str | None = None) -> None:
-        self.port, self.folder = free_port(), folder
+    def __init__(self, *options: str, folder: Path, db: str | None = None, code: str | None = None) -> None:
+        self.port, self.folder, self.code = free_port(), folder, code
         self.options = [*options, "--db", db or ":memory:"]
         self.url = f"http://127.0.0.1:{self.port}"
         self.base = f"{self.url}/client/v4"
@@ -48,7 +48,8 @@ class Server:
 
     def start(self) -> None:
         """Start, and wait until it answers."""
-        command = [sys.executable, "-m", "emulator.cli", "serve", "--port", str(self.port), *self.options]
+        program = ["-m", "emulator.cli"] if self.code is None else ["-c", self.code]
+        command = [sys.executable, *program, "serve", "--port", str(self.port), *self.options]
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(self.folder)])}
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(command, cwd=self.folder, stdout=log, stderr=log, env=environment)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import signal
 import socket
 import time
@@ -166,6 +167,113 @@ def test_who_asks_for_another_protocol_is_served_in_this_one(server, path, wire)
         wire.say(request(f"{path}/messages", PUSH, **upgrade) + request("/health", method="GET", **upgrade))
         assert [wire.answer()[0], wire.answer()[0]] == [200, 200]
     assert count(server, path) == 3
+
+
+def test_what_is_no_request_is_refused_behind_the_answers_to_those_before_it(server, path, wire):
+    health, push = request("/health", method="GET"), request(f"{path}/messages", PUSH)
+    for broken in (b"\x00\x01\r\n\r\n", request("/nothing", transfer_encoding="chunked") + b"zz\r\n", request("/x", b"", version="2.0")):
+        wire = Wire(server)
+        wire.say(health + push + health + broken + push)
+        assert [wire.answer()[0] for _ in range(4)] == [200, 200, 200, 400]
+        assert wire.ended()
+        wire.socket.close()
+    assert count(server, path) == 3
+
+
+@pytest.mark.parametrize(
+    ("version", "headers"),
+    [("1.1", {"connection": "close"}), ("1.0", {}), ("1.0", {"connection": "keep-alive"}),
+     ("1.1", {"connection": "upgrade, close", "upgrade": "h2c"}), ("1.0", {"connection": "upgrade", "upgrade": "h2c"})],
+)  # fmt: skip
+def test_behind_the_last_request_of_a_connection_nothing_is_done(server, path, wire, version, headers):
+    push, last = request(f"{path}/messages", PUSH), request(f"{path}/messages", PUSH, version=version, **headers)
+    for behind in (push, b"\x00\x01\r\n\r\n"):
+        wire = Wire(server)
+        wire.say(request("/health", method="GET") + last + behind)
+        assert [wire.answer()[0], wire.answer()[0]] == [200, 200]
+        assert wire.ended()
+        wire.socket.close()
+    assert count(server, path) == 2
+
+
+def test_a_body_that_breaks_behind_its_answer_is_not_answered_again(wire):
+    wire.say(request("/nothing", transfer_encoding="chunked"))
+    assert wire.answer()[0] == 404
+    wire.say(b"zz\r\n")
+    assert wire.ended()
+
+
+def test_what_follows_a_body_in_pieces_has_a_bound(wire):
+    wire.say(request("/nothing", transfer_encoding="chunked"))
+    assert wire.answer()[0] == 404
+    with contextlib.suppress(OSError):
+        wire.say(b"0\r\nx-trailer: ")
+        for _ in range(1_000):
+            wire.say(b"x" * 100_000)
+        raise AssertionError("a hundred megabytes were taken")
+
+
+def test_a_stream_ends_when_its_client_leaves_also_where_another_request_waits_behind_it(server, path, wire):
+    wire.say(request(f"{path}/metrics", method="GET", accept="text/event-stream") + request("/health", method="GET"))
+    assert wire.line() == "HTTP/1.1 200 OK"
+    wire.socket.close()
+    until, ended = time.monotonic() + 20, False
+    while time.monotonic() < until and not ended:
+        time.sleep(0.05)
+        ended = f"path={path}/metrics status=200 bytes=" in server.log.read_text()
+    assert ended
+
+
+@pytest.fixture(scope="module")
+def hurried(tmp_path_factory):
+    """A server with the time limits of a second."""
+    code = (
+        "import emulator.http.server as s, sys; s.Protocol.head_seconds = s.Protocol.body_seconds = 1.0;"
+        "from emulator.cli import main; sys.exit(main())"
+    )
+    with Server(folder=tmp_path_factory.mktemp("hurried"), code=code) as running:
+        yield running
+        assert "Traceback" not in running.log.read_text()
+
+
+def test_a_body_that_does_not_come_behind_its_answer_is_not_answered_again(hurried):
+    wire = Wire(hurried)
+    wire.say(request("/nothing", content_length=100))
+    assert wire.answer()[0] == 404
+    assert wire.ended()
+    wire.socket.close()
+
+
+def test_who_takes_nothing_of_an_answer_is_let_go(hurried):
+    with hurried.client() as client:
+        path = f"/client/v4/accounts/a/queues/{pull_queue(client, 'large')}"
+        for _ in range(20):
+            client.post(f"{hurried.url}{path}/messages/batch", json={"messages": [{"body": "x" * 120_000}] * 2})
+    look = request(f"{path}/messages/peek", b'{"batch_size": 100}')
+    before = at_rest(hurried)
+    wires = [Wire(hurried) for _ in range(6)]
+    for wire, last in zip(wires, (look, look * 3, look + b"\x00", look + request("/health", method="GET"), look * 3, look), strict=True):
+        wire.say(last)
+    for wanted in (lambda: open_files(hurried) >= before + 6, lambda: open_files(hurried) <= before):
+        until = time.monotonic() + 20
+        while time.monotonic() < until and not wanted():
+            time.sleep(0.01)
+        assert wanted()
+    for wire in wires:
+        wire.socket.close()
+
+
+def at_rest(server):
+    """How many files the server has open when nobody comes or goes."""
+    seen = [0, 1]
+    while len(set(seen[-20:])) > 1:
+        time.sleep(0.02)
+        seen.append(open_files(server))
+    return seen[-1]
+
+
+def open_files(server):
+    return len(os.listdir(f"/proc/{server.process.pid}/fd"))
 
 
 def test_a_head_without_end_is_refused(wire):
