@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from threading import RLock
 from typing import TYPE_CHECKING
 
 from emulator.core import machine
 from emulator.core.apply import apply
 from emulator.core.commands import Attach, Command, Deliver, Send, Settle, StopClock
-from emulator.journal import Journal, restore
+from emulator.journal import Journal, JournalUnwritable, restore
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -66,10 +67,14 @@ class Broker:
         self.sequence += len(events)
 
     def tidy(self) -> None:
-        """Keep a snapshot if many events have come since the last one. Between two steps only."""
+        """Keep a snapshot if many events have come since the last one. Between two steps only.
+
+        One that cannot be kept is let be: it spares the next start time, and what has happened is in the journal.
+        """
         with self._lock:
             if self.sequence >= self._snapshot_at:
-                self.journal.keep_snapshot(self.state)
+                with suppress(JournalUnwritable):
+                    self.journal.keep_snapshot(self.state)
                 held = sum(len(queue.messages) for queue in self.state.queues.values())
                 self._snapshot_at = self.sequence + max(_SNAPSHOT_EVENTS, held)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import sqlite3
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -70,8 +71,9 @@ def serve(
     chosen = locals()
     try:
         _serve(**chosen)
-    except (Refused, InUse, JournalError, OSError, ValueError, TypeError, ImportError, AttributeError) as error:
+    except (Refused, InUse, JournalError, OSError, ValueError, TypeError, ImportError, AttributeError, sqlite3.Error) as error:
         text = error.text if isinstance(error, Refused) else str(error)
+        text = f"the database cannot be made or written: {error}" if isinstance(error, sqlite3.Error) else text
         print(f"cfq-emulator: {text}", file=sys.stderr)
         raise typer.Exit(2) from None
 

@@ -15,6 +15,7 @@ from emulator.http import bodies
 from emulator.http.access import READ
 from emulator.http.operation import Call, Operation, checked_id, missing
 from emulator.http.service import Service, iso
+from emulator.journal import JournalUnwritable
 
 if TYPE_CHECKING:
     from emulator.http.directory import Row
@@ -88,8 +89,8 @@ def _set(call: Call, row: Row, *, replace: bool, id: str | None = None) -> dict[
     attached = consumer.type == "worker" and service.engine.handles(row["core"])
     try:
         service.execute(commands.SetConsumer(row["core"], consumer, attached, replace))
-    except refusals.Refused:
-        service.directory.save(row, consumer=before)
+    except (refusals.Refused, JournalUnwritable):
+        service.directory.undo(row, consumer=before)
         raise
     return consumer_json(service, row)
 
@@ -105,7 +106,7 @@ def _dead_letter_queue(service: Service, source: Row, name: str | None) -> str |
     jurisdiction = service.state.queues[source["core"]].config.jurisdiction
     try:
         service.execute(commands.CreateQueue(row["core"], jurisdiction=jurisdiction))
-    except refusals.Refused:
+    except (refusals.Refused, JournalUnwritable):
         directory.forget(row["core"])
         raise
     return str(row["core"])

@@ -21,12 +21,13 @@ from starlette.routing import Route
 from emulator.clock import SECOND_US, moment
 from emulator.core import commands
 from emulator.core.decide.manage import find
-from emulator.core.refusals import JSONRequestBodyInvalid, JSONRequestBodyMalformed, QueueUnknown, Refused
+from emulator.core.refusals import JSONRequestBodyInvalid, JSONRequestBodyMalformed, QueueUnknown, Refused, UnknownInternalError
 from emulator.http import health
 from emulator.http.access import READ, WRITE
 from emulator.http.dead_letters import send_back
 from emulator.http.refusals import CrossOrigin, NoRoute
 from emulator.http.views import Views
+from emulator.journal import JournalUnwritable
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -109,6 +110,9 @@ class Dashboard:
                 value = await self._now(answer, request, given)
             except Refused as refusal:
                 status, value = refusal.status, {"error": {"code": refusal.code, "message": refusal.text}}
+            except JournalUnwritable as error:
+                failed = UnknownInternalError(str(error))
+                status, value = failed.status, {"error": {"code": failed.code, "message": failed.text}}
             return Response(json.dumps(value), status, HEADERS, "application/json")
 
         return answered

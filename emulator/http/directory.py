@@ -12,9 +12,10 @@ import sqlite3
 from typing import TYPE_CHECKING, Any
 
 from emulator.core.events import QueueCreated, QueueDeleted
+from emulator.journal import JournalUnwritable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from emulator.core.events import Event
     from emulator.core.model import State
@@ -65,7 +66,7 @@ class Directory:
             if isinstance(event, QueueCreated) and event.queue not in self.by_core:
                 self._register(event.queue, event.queue, event.at_us)
             elif isinstance(event, QueueDeleted) and event.queue in self.by_core:
-                self._forget(self.by_core[event.queue])
+                self.forget(event.queue)
 
     # --- queues
 
@@ -75,34 +76,47 @@ class Directory:
         while core in self.by_core:
             number += 1
             core = f"{public[:55]}-{number}"
-        return self._register(core, public, at_us)
+        row = self._row(core, public, at_us)
+        self.save(row)
+        self._enter(row)
+        return row
 
-    def _register(self, core: str, public: str, at_us: int) -> Row:
+    def _register(self, core: str, public: str, at_us: int) -> None:
+        """Follow the core: what it has made is there, also where nothing more can be kept of it."""
+        row = self._row(core, public, at_us)
+        self._enter(row)
+        self.save(row)
+
+    def _row(self, core: str, public: str, at_us: int) -> Row:
         public = public if public not in self.by_public else f"{public[:50]}-{self._ids.one()[:8]}"
-        row = {
+        return {
             "id": self._ids.one(), "core": core, "public": public, "created_us": at_us, "modified_us": at_us,
             "consumer": None, "purge": None, "producers": [],
         }  # fmt: skip
-        self._enter(row)
-        self.save(row)
-        return row
 
     def rename(self, row: Row, public: str) -> None:
         """Call a queue something else."""
-        del self.by_public[row["public"]]
-        row["public"] = public
+        before = row["public"]
+        self.save(row, public=public)
+        del self.by_public[before]
         self.by_public[public] = row
-        self.save(row)
 
     def save(self, row: Row, **changes: Any) -> None:
         """Keep a queue's row, with changes."""
+        self._keep("queue", row["id"], row | changes)
         row.update(changes)
-        self._keep("queue", row["id"], row)
+
+    def undo(self, row: Row, **changes: Any) -> None:
+        """Take back what did not happen after all, also where nothing can be kept: then the next start takes it back."""
+        row.update(changes)
+        with contextlib.suppress(JournalUnwritable):
+            self.save(row)
 
     def forget(self, core: str) -> None:
-        """Drop the row of a queue that was not made after all."""
+        """Drop the row of a queue that is gone, or was not made after all."""
         if core in self.by_core:
-            self._forget(self.by_core[core])
+            with contextlib.suppress(JournalUnwritable):  # then the next start drops it
+                self._forget(self.by_core[core])
 
     def new_consumer(self, at_us: int, script: str = "", id: str | None = None) -> Row:
         """What is known of a consumer beside its settings."""
@@ -125,8 +139,8 @@ class Directory:
     def save_subscription(self, row: Row) -> Row:
         """Keep a subscription; one without an id gets one."""
         row.setdefault("id", self._ids.one())
-        self.subscriptions[row["id"]] = row
         self._keep("subscription", row["id"], row)
+        self.subscriptions[row["id"]] = row
         return row
 
     def drop_subscription(self, id: str) -> Row:
@@ -141,17 +155,30 @@ class Directory:
 
     def _forget(self, row: Row) -> None:
         del self.queues[row["id"]], self.by_public[row["public"]], self.by_core[row["core"]]
+        named = [id for id, each in self.subscriptions.items() if each["destination"]["queue_id"] == row["id"]]
+        for id in named:
+            del self.subscriptions[id]
         self._drop("queue", row["id"])
-        for id in [id for id, each in self.subscriptions.items() if each["destination"]["queue_id"] == row["id"]]:
-            self.drop_subscription(id)
+        for id in named:
+            self._drop("subscription", id)
 
     def _keep(self, kind: str, key: str, row: Row) -> None:
         if self._db is not None:
-            self._db.execute("INSERT OR REPLACE INTO directory VALUES (?, ?, ?)", (kind, key, json.dumps(row)))
+            with self._written():
+                self._db.execute("INSERT OR REPLACE INTO directory VALUES (?, ?, ?)", (kind, key, json.dumps(row)))
 
     def _drop(self, kind: str, key: str) -> None:
         if self._db is not None:
-            self._db.execute("DELETE FROM directory WHERE kind = ? AND key = ?", (kind, key))
+            with self._written():
+                self._db.execute("DELETE FROM directory WHERE kind = ? AND key = ?", (kind, key))
+
+    @contextlib.contextmanager
+    def _written(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            message = f"what the API knows of a queue cannot be written: {error}"
+            raise JournalUnwritable(message) from error
 
     def close(self) -> None:
         """Let go of the file."""

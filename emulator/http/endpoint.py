@@ -18,6 +18,7 @@ from emulator.core.refusals import Refused
 from emulator.http import answers
 from emulator.http.operation import Call, Operation
 from emulator.http.refusals import NoRoute, TooSlow
+from emulator.journal import JournalUnwritable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -70,6 +71,9 @@ class Endpoint:
             status, content = refused.status, answers.failure(refused)
         except ConnectionAbortedError:
             return
+        except JournalUnwritable as error:
+            logger.error("%s: %s", self.operation.name, error)  # noqa: TRY400 - no fault of this program
+            status, content = 500, answers.failure(refusals.UnknownInternalError(str(error)))
         except Exception:
             logger.exception("%s failed", self.operation.name)
             status, content = 500, answers.failure(refusals.UnknownInternalError())

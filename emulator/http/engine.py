@@ -15,6 +15,7 @@ from emulator.clock import SECOND_US, Clock, ScaledClock, WallClock
 from emulator.core import machine
 from emulator.core.commands import Deliver
 from emulator.core.events import Delivered
+from emulator.journal import JournalUnwritable
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
@@ -120,12 +121,22 @@ class Engine:
         """Wait for a consumer outside, and settle its batch at the moment at which it ends."""
         try:
             settle = await call
-            self.catch_up()
-            with self.lock:
-                self._broker.execute(settle)
+            while not self._keeps(settle):  # noqa: ASYNC110 - nothing tells when a disk has room again
+                await asyncio.sleep(_PATIENCE_SECONDS)
         finally:
             self._tasks.pop((event.queue, event.batch), None)
             self.kick()
+
+    def _keeps(self, settle: Settle) -> bool:
+        """Settle a batch now. False where nothing can be kept: until it can, the batch is out."""
+        try:
+            self.catch_up()
+            with self.lock:
+                self._broker.execute(settle)
+        except JournalUnwritable as error:
+            logger.error("a batch of queue %s is not settled yet: %s", settle.queue, error)  # noqa: TRY400 - nobody's fault
+            return False
+        return True
 
     async def advance_to(self, target_us: int) -> None:
         """Move the clock by order; at each moment wait for the batches that are out. Raises ValueError for the past."""
@@ -188,6 +199,9 @@ class Engine:
             self._kick.clear()
             try:
                 self.catch_up()
+            except JournalUnwritable as error:
+                logger.error("time cannot go on: %s", error)  # noqa: TRY400 - no fault of this program
+                await asyncio.sleep(_PATIENCE_SECONDS)
             except RuntimeError:  # queues feed each other without end; those that do not go on
                 logger.exception("time cannot go on")
                 await asyncio.sleep(_PATIENCE_SECONDS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from starlette.concurrency import run_in_threadpool
@@ -12,6 +13,7 @@ from starlette.routing import Route
 from emulator.core.refusals import Refused
 from emulator.http import metrics
 from emulator.http.access import READ
+from emulator.journal import JournalUnwritable
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -50,7 +52,8 @@ def routes(service: Service, watch: Watch) -> list[Route]:
             service.access.check(request.headers.get("authorization"), READ)
         except Refused as refusal:
             return Response(f"{refusal.text}\n", refusal.status, media_type="text/plain")
-        service.engine.catch_up()
+        with suppress(JournalUnwritable):  # then they are those of the last moment that could be kept
+            service.engine.catch_up()
         many = len(service.state.queues) > _QUEUES_INLINE
         public = service.directory.public
         text = await run_in_threadpool(metrics.exposition, watch, public) if many else metrics.exposition(watch, public)

@@ -19,6 +19,7 @@ from emulator.http.access import READ
 from emulator.http.consumers import consumer_json
 from emulator.http.operation import Call, Operation, Page, page_of
 from emulator.http.service import Service, iso
+from emulator.journal import JournalUnwritable
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -83,7 +84,7 @@ def create_queue(call: Call) -> dict[str, Any]:
         service.execute(
             commands.CreateQueue(row["core"], settings.delivery_delay, settings.message_retention_period, body.jurisdiction)
         )
-    except refusals.Refused:
+    except (refusals.Refused, JournalUnwritable):
         service.directory.forget(row["core"])
         raise
     if settings.delivery_paused:

@@ -74,8 +74,8 @@ def patch_subscription(call: Call) -> dict[str, Any]:
     row, given = _found(call), call.body.model_dump(exclude_none=True)
     if call.body.destination is not None:
         _check_queue(call, call.body.destination)
-    row |= given | {"modified_us": call.service.now_us}
-    return subscription_json(call.service.directory.save_subscription(row))
+    changed = row | given | {"modified_us": call.service.now_us}
+    return subscription_json(call.service.directory.save_subscription(changed))
 
 
 def delete_subscription(call: Call) -> dict[str, Any]:

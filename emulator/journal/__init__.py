@@ -32,6 +32,10 @@ class JournalNewer(JournalError):  # noqa: N818 - the journal is what is newer
     """A newer version of the emulator has written the file."""
 
 
+class JournalUnwritable(JournalError):  # noqa: N818 - it is the journal that cannot be written
+    """Nothing can be kept, such as on a full disk. What was asked for has not happened; it may be asked for again."""
+
+
 class Journal(Protocol):
     """A sequence of events, and now and then a snapshot of the state that they gave."""
 
@@ -39,7 +43,10 @@ class Journal(Protocol):
         """How many events there are; the sequence number of the last one."""
 
     def append(self, expected: int, events: Iterable[Event]) -> None:
-        """Keep events behind event number `expected`. Raises StaleWriter when that is not the last one."""
+        """Keep events behind event number `expected`. Raises StaleWriter when that is not the last one.
+
+        Raises JournalUnwritable, and keeps none of them, where nothing can be kept.
+        """
 
     def read(self, after: int = 0) -> Iterator[Event]:
         """The events behind number `after`, in order."""

@@ -17,7 +17,7 @@ from urllib.parse import quote
 from zlib import crc32
 
 from emulator.core.events import KINDS, Delivered, Event, LeasesSettled, Pulled, Sent, Settled, from_json, to_json
-from emulator.journal import JournalCorrupt, JournalNewer, StaleWriter
+from emulator.journal import JournalCorrupt, JournalNewer, JournalUnwritable, StaleWriter
 from emulator.journal.snapshot import dump, load
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ class SQLiteJournal:
         return length
 
     def append(self, expected: int, events: Iterable[Event]) -> None:
-        """Keep events in one transaction. Raises StaleWriter when another writer was faster."""
+        """Keep events in one transaction. Raises StaleWriter, or JournalUnwritable on a full disk."""
         rows: list[tuple[int, bytes, int]] = []
         for event in events:
             seq = expected + len(rows) + 1
@@ -118,12 +118,11 @@ class SQLiteJournal:
                 db.execute("COMMIT")
         except sqlite3.Error as error:
             self._origins.clear()  # what was not written may not be named
-            if db.in_transaction:
-                db.execute("ROLLBACK")
             if isinstance(error, sqlite3.IntegrityError):
+                _roll_back(db)
                 message = f"another writer has appended to {self.path} after event {expected}"
                 raise StaleWriter(message) from error
-            raise
+            raise _unwritable(db, self.path, error) from error
         self._length = expected + len(rows)
 
     def _shortened(self, row: list[Any], event: Event, seq: int) -> list[Any]:
@@ -192,16 +191,30 @@ class SQLiteJournal:
             return
         data = _to_bytes(dump(state))
         db = self._db
-        db.execute("BEGIN IMMEDIATE")
-        db.execute("DELETE FROM snapshots")
-        db.execute("INSERT INTO snapshots VALUES (?, ?, ?)", (self._length, data, crc32(data)))
-        db.execute("COMMIT")
+        try:
+            db.execute("BEGIN IMMEDIATE")
+            db.execute("DELETE FROM snapshots")
+            db.execute("INSERT INTO snapshots VALUES (?, ?, ?)", (self._length, data, crc32(data)))
+            db.execute("COMMIT")
+        except sqlite3.Error as error:
+            raise _unwritable(db, self.path, error) from error
 
     def close(self) -> None:
         """Let go of the file."""
         connection, self._connection = self._connection, None
         if connection is not None:
             connection.close()
+
+
+def _roll_back(db: sqlite3.Connection) -> None:
+    """End a transaction that failed: what is written next may not become part of one that nobody commits."""
+    if db.in_transaction:
+        db.execute("ROLLBACK")
+
+
+def _unwritable(db: sqlite3.Connection, path: str, error: sqlite3.Error) -> JournalUnwritable:
+    _roll_back(db)
+    return JournalUnwritable(f"{path or 'the journal'} cannot be written: {error}")
 
 
 def _check_header(path: Path) -> bool:

@@ -11,7 +11,7 @@ import pytest
 from emulator import Emulator, Faults
 from emulator.core import events as happened
 from emulator.core.model import Consumer
-from emulator.journal import JournalCorrupt, JournalError, JournalNewer, StaleWriter, replay
+from emulator.journal import JournalCorrupt, JournalError, JournalNewer, JournalUnwritable, StaleWriter, replay
 from emulator.journal import sqlite as sqlite_journal
 from emulator.journal.memory import MemoryJournal
 from emulator.journal.snapshot import dump
@@ -308,3 +308,37 @@ def test_a_damaged_file_with_a_half_done_transaction_is_refused(tmp_path):
     (tmp_path / "journal.db-journal").write_bytes(b"nonsense" * 100)
     with pytest.raises(JournalCorrupt):
         SQLiteJournal(file)
+
+
+def test_a_full_disk_keeps_nothing_of_an_append_and_the_next_one_goes_on(tmp_path):
+    path = tmp_path / "journal.db"
+    with closing(SQLiteJournal(path)) as journal:
+        journal.append(0, [CREATED])
+        (pages,) = journal._db.execute("PRAGMA page_count").fetchone()
+        journal._db.execute(f"PRAGMA max_page_count = {pages}")
+        large = SENT._replace(bodies=(b"x" * 50_000, b"y"))
+        for events in ([large], [CREATED, large, CREATED]):
+            with pytest.raises(JournalUnwritable):
+                journal.append(1, events)
+        journal._db.execute("PRAGMA max_page_count = 100000")
+        journal.append(1, [large])
+    with closing(SQLiteJournal(path)) as journal:
+        assert list(journal.read()) == [CREATED, large]
+
+
+def test_a_snapshot_that_finds_no_room_is_let_be(tmp_path, monkeypatch):
+    monkeypatch.setattr("emulator.broker._SNAPSHOT_EVENTS", 5)
+    path = tmp_path / "journal.db"
+    journal = SQLiteJournal(path)
+    emu = Emulator(journal=journal)
+    emu.create_queue("jobs")
+    emu.queue("jobs").send("x" * 50_000, "text")
+    (pages,) = journal._db.execute("PRAGMA page_count").fetchone()
+    journal._db.execute(f"PRAGMA max_page_count = {pages + 8}")
+    for number in range(8):
+        emu.queue("jobs").send(number)
+        emu._broker.tidy()
+    assert journal.snapshot() is None
+    journal.close()
+    with Emulator(journal=SQLiteJournal(path)) as again:
+        assert again.queue("jobs").bodies() == ["x" * 50_000, *range(8)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import random
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import threading
 import time
 import traceback
 from concurrent.futures import ThreadPoolExecutor
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import httpx
 import pytest
@@ -171,6 +173,74 @@ def test_a_server_that_is_killed_while_it_makes_its_file_starts_again(tmp_path):
             server.start()
             with server.client() as client:
                 queue_id(client, "jobs")
+
+
+FULL = """
+import resource, signal, sys
+from emulator.cli import main
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+fill = lambda size: resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
+signal.signal(signal.SIGUSR1, lambda *_: fill(20_000))
+signal.signal(signal.SIGUSR2, lambda *_: fill(resource.RLIM_INFINITY))
+sys.exit(main())
+"""
+
+
+def test_a_full_disk_loses_nothing_and_when_there_is_room_again_everything_goes_on(tmp_path):
+    """No file may grow while it is full. Time, settlements and what the API knows wait; nothing half done is shown."""
+    batches, lock = [], threading.Lock()
+
+    class Endpoint(BaseHTTPRequestHandler):
+        def do_POST(self):
+            body = json.loads(self.rfile.read(int(self.headers["content-length"])))["messages"]
+            batches.append([message["body"] for message in body])
+            with lock:  # a batch ends while the disk is full
+                answer = b'{"outcome": "ok"}'
+            self.send_response(200)
+            self.send_header("content-length", str(len(answer)))
+            self.end_headers()
+            self.wfile.write(answer)
+
+        def log_message(self, *_):
+            pass
+
+    endpoint = ThreadingHTTPServer(("127.0.0.1", 0), Endpoint)
+    threading.Thread(target=endpoint.serve_forever, daemon=True).start()
+    push = f"pushed=http://127.0.0.1:{endpoint.server_port}/"
+    with Server("--push", push, "--log", "off", folder=tmp_path, db="queues.db", code=FULL) as server, server.client() as client:
+        id, pushed = pull_queue(client, "jobs"), client.get("/queues", params={"name": "pushed"}).json()["result"][0]["queue_id"]
+        before, kept = client.get("/queues").json()["result"], [0]
+        assert client.post(f"/queues/{id}/messages", json={"body": 0}).status_code == 200
+        with lock:
+            assert client.post(f"/queues/{pushed}/messages", json={"body": "before"}).status_code == 200
+            waits_for(lambda: batches == [["before"]])
+            server.process.send_signal(signal.SIGUSR1)
+            waits_for(lambda: client.post(f"/queues/{id}/messages", json={"body": len(kept)}).status_code == 500 or kept.append(len(kept)))
+        for method, path, body in (
+            ("POST", "/queues", {"queue_name": "more"}), ("PUT", f"/queues/{id}", {"queue_name": "renamed"}),
+            ("DELETE", f"/queues/{id}", None), ("POST", f"/queues/{id}/messages/pull", {}),
+        ):  # fmt: skip
+            refused = client.request(method, path, json=body).json()
+            assert [each["code"] for each in refused["errors"]] == [15000], path
+        assert client.get("/queues").json()["result"] == before
+        server.process.send_signal(signal.SIGUSR2)
+        assert client.post(f"/queues/{pushed}/messages", json={"body": "after"}).status_code == 200
+        waits_for(lambda: batches == [["before"], ["after"]])
+        waits_for(lambda: client.get(f"/queues/{pushed}/metrics").json()["result"]["backlog_count"] == 0)
+        assert client.get("/queues").json()["result"] == before
+        server.restart()
+        assert sorted(rest_of(client, id)) == kept
+        assert batches == [["before"], ["after"]]
+        assert "Traceback" not in server.log.read_text()
+    endpoint.shutdown()
+    endpoint.server_close()
+
+
+def waits_for(wanted):
+    until = time.monotonic() + 30
+    while time.monotonic() < until and not wanted():
+        time.sleep(0.02)
+    assert wanted()
 
 
 def test_a_second_server_on_one_file_is_refused_and_the_first_goes_on(tmp_path):
