@@ -47,18 +47,26 @@ def send(
 def _lines(given: list[str] | None, file: str | None) -> list[str]:
     if given:
         return given
-    text = sys.stdin.read() if file is None else Path(file).read_text(encoding="utf-8")
+    try:
+        text = sys.stdin.read() if file is None else Path(file).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        message = f"{file or 'standard input'} cannot be read: {error}"
+        raise typer.BadParameter(message) from None
     return [line for line in text.splitlines() if line.strip()]
 
 
 def _item(line: str, *, text: bool) -> dict[str, Any]:
-    if text:
-        return {"body": line, "content_type": "text"}
     try:
-        return {"body": json.loads(line), "content_type": "json"}
-    except ValueError:
+        line.encode()
+        value = line if text else json.loads(line)
+        json.dumps(value, allow_nan=False)
+    except UnicodeEncodeError:
+        message = f"{line[:60]!r} is no UTF-8"
+    except (ValueError, RecursionError):
         message = f"{line[:60]!r} is no JSON; --text sends it as text"
-        raise typer.BadParameter(message) from None
+    else:
+        return {"body": value, "content_type": "text" if text else "json"}
+    raise typer.BadParameter(message)
 
 
 def pull(
@@ -124,6 +132,8 @@ def redrive(
     url: Server = URL, token: Token = None, account_id: Account = "local",
 ) -> None:  # fmt: skip
     """Send dead letters again: ids and bodies stay, attempts start anew. Each is in one queue or the other, never in both."""
+    if source == target:
+        raise typer.BadParameter("a queue's messages cannot be sent to itself")
     with Rest(url, token, account_id) as rest:
         dead, _home = rest.queue_id(source), rest.queue_id(target)
         total = min(limit, rest.get(f"/queues/{dead}/metrics")["backlog_count"])

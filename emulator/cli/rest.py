@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from typing import Any, Self
 
@@ -19,9 +20,14 @@ class Rest:
         base = base if base.endswith("/client/v4") else f"{base}/client/v4"
         self._root = base.removesuffix("/client/v4")
         headers = {} if token is None else {"Authorization": f"Bearer {token}"}
-        self._client = httpx.Client(
-            base_url=f"{base}/accounts/{account_id}", headers=headers, timeout=_SECONDS, trust_env=False
-        )
+        try:
+            self._client = httpx.Client(
+                base_url=f"{base}/accounts/{account_id}", headers=headers, timeout=_SECONDS, trust_env=False
+            )
+        except httpx.InvalidURL as error:
+            _fail(f"{url}: {error}")
+        except UnicodeEncodeError:
+            _fail("a token is plain ASCII")
 
     def __enter__(self) -> Self:
         return self
@@ -35,11 +41,15 @@ class Rest:
 
     def post(self, path: str, body: Any) -> Any:
         """The result of a POST."""
-        return self._result(self._client.build_request("POST", path, json=body))
+        return self._result(self._post(path, body))
+
+    def _post(self, path: str, body: Any) -> httpx.Request:
+        """A POST of JSON, in ASCII: half of a surrogate pair is a text, too."""
+        return self._client.build_request("POST", path, content=json.dumps(body), headers={"Content-Type": "application/json"})
 
     def watcher(self, path: str, body: Any) -> Any:
         """The answer of what the server has beside Cloudflare's API; it has no envelope."""
-        answer = self._answer(self._client.build_request("POST", f"{self._root}{path}", json=body))
+        answer = self._answer(self._post(f"{self._root}{path}", body))
         if not isinstance(answer, dict) or "error" in answer:
             error = answer["error"] if isinstance(answer, dict) else {}
             _fail(f"{error.get('message')} ({error.get('code')})")

@@ -27,6 +27,8 @@ class Access:
                 token, scope = given, WRITE
             if not token.strip():
                 raise ValueError("a token may not be empty")
+            if not (token.isascii() and token.isprintable()):
+                raise ValueError("a token is plain ASCII: no client could send another")
             self._known.append((sha256(token.encode()).digest(), scope))
 
     @property

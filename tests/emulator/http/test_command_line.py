@@ -141,3 +141,37 @@ def test_a_wrangler_file_gives_its_queues_and_consumers(tmp_path):
             assert (consumer["script"], consumer["settings"]["batch_size"]) == ("shop", 20)
             assert rows["jobs"]["producers"] == [{"type": "worker", "script": "shop"}]
             server.restart()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["NaN"], "is no JSON"), (["1e999"], "is no JSON"), (["[" * 5_000], "is no JSON"), ([b'"\xff"'], "is no UTF-8"), (["--text", b"\xff"], "is no UTF-8"),
+        (["--file", "nowhere"], "nowhere cannot be read"), (["--file", "."], "cannot be read"), (["--file", "binary"], "binary cannot be read"),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_what_cannot_be_sent_is_wrong_usage(server, client, arguments, said):
+    pull_queue(client, "jobs")
+    binary = server.folder / "binary"
+    binary.write_bytes(b"\xff\xfe\x00")
+    done = run("send", "jobs", *(str(binary) if each == "binary" else each for each in arguments), server=server)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert said in done.stderr
+
+
+def test_half_of_a_surrogate_pair_is_sent_as_it_is(server, client):
+    pull_queue(client, "jobs")
+    assert run("send", "jobs", '"\\ud800"', server=server).returncode == 0
+    assert json.loads(run("pull", "jobs", server=server).stdout)["body"] == "\ud800"
+
+
+def test_an_address_or_a_token_that_is_none_is_said_to_be_so(server):
+    for url in ("http://[::1", "http://a:b", "nothing", "ftp://a", ""):
+        done = run("send", "jobs", "1", "--url", url)
+        assert done.returncode == 1
+        assert done.stderr.startswith("cfq-emulator: ")
+    assert "ASCII" in run("send", "jobs", "1", server=server, token="geheim-ä").stderr
+    done = run("serve", "--port", "0", "--token", "geheim-ä")
+    assert done.returncode == 2
+    assert "ASCII" in done.stderr
