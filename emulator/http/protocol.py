@@ -7,7 +7,9 @@ piece: no task, no second turn of the loop, no second segment. That is two third
 
 from __future__ import annotations
 
+import asyncio
 import logging
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
@@ -19,7 +21,6 @@ from emulator.http import answers
 from emulator.http.refusals import BadRequest, HeadersTooLarge, TooSlow
 
 if TYPE_CHECKING:
-    import asyncio
     from collections.abc import Callable
 
     from starlette.types import Message
@@ -220,7 +221,15 @@ class Protocol(HttpToolsProtocol):
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
         self._running = cycle
-        super()._start_asgi_task(cycle, app)
+        super()._start_asgi_task(cycle, partial(self._to_the_end, cycle, app))
+
+    async def _to_the_end(self, cycle: RequestResponseCycle, app: Any, *request: Any) -> None:
+        try:
+            await app(*request)
+        except asyncio.CancelledError:  # the server ends, and has waited for as long as it was told
+            refused = TooSlow() if cycle.more_body else UnknownInternalError("The server has ended before the request did")
+            cycle.disconnected = self._over = True
+            self._close_with(b"" if cycle.response_started else _word(refused))
 
     def on_response_complete(self) -> None:
         """An answer has left; whatever comes next has its time from now on."""
@@ -266,12 +275,7 @@ class Protocol(HttpToolsProtocol):
         if self._over or self.transport.is_closing():
             return
         self._over = True
-        content = answers.failure(refused)
-        head = (
-            f"HTTP/1.1 {refused.status} {refused.name}\r\ncontent-type: application/json\r\n"
-            f"content-length: {len(content)}\r\nconnection: close\r\n\r\n"
-        )
-        word = head.encode() + content
+        word = _word(refused)
         if self._stage == _BODY and self._whole is None:
             if not self._unanswered():  # nobody waits for the rest of its body
                 word = b""
@@ -292,3 +296,12 @@ class Protocol(HttpToolsProtocol):
         if word:
             self.transport.write(word)
         self.transport.close()
+
+
+def _word(refused: Refused) -> bytes:
+    content = answers.failure(refused)
+    head = (
+        f"HTTP/1.1 {refused.status} {refused.name}\r\ncontent-type: application/json\r\n"
+        f"content-length: {len(content)}\r\nconnection: close\r\n\r\n"
+    )
+    return head.encode() + content

@@ -310,6 +310,30 @@ def test_a_request_that_is_on_its_way_when_the_server_ends_is_answered(tmp_path)
         assert count(server, path) == 1
 
 
+def test_a_request_that_does_not_come_when_the_server_ends_is_refused_in_the_envelope(tmp_path):
+    with Server("--grace", "1", "--time", "virtual", "--control", folder=tmp_path) as server:
+        with server.client() as client:
+            path = f"/client/v4/accounts/a/queues/{pull_queue(client, 'jobs')}"
+        halves = (
+            request(f"{path}/messages", expect="100-continue", content_length=100), request("/dashboard/data/time", content_length=100),
+            request(f"{path}/messages", PUSH, connection="close")[:-1], request(f"{path}/messages", PUSH)[:-1],
+        )  # fmt: skip
+        wires = [Wire(server) for _ in halves]
+        for wire, half in zip(wires, halves, strict=True):
+            wire.say(half)
+        assert [wires[0].line(), wires[0].line()] == ["HTTP/1.1 100 Continue", ""]
+        with server.client() as client:
+            client.get("/queues")
+        server.process.send_signal(signal.SIGTERM)
+        for wire in wires[:-1]:
+            assert (wire.answer()[0], wire.ended()) in {(408, True), (403, True)}
+        assert wires[-1].ended()
+        assert server.process.wait(30) == 0
+        assert "Traceback" not in server.log.read_text()
+        for wire in wires:
+            wire.socket.close()
+
+
 def test_both_ways_say_the_same_of_a_refusal(path, wire):
     missing = path[:-1] + ("0" if path[-1] != "0" else "1")
     for at in (path, missing):
