@@ -211,6 +211,7 @@ class Protocol(HttpToolsProtocol):
         self._crowd.ends(self)
         self._over = self.parser.get_http_version() == "1.0" or not self.parser.should_keep_alive()
         if self._whole is None:
+            self._over = self.parser.get_http_version() == "1.0" or not self.parser.should_keep_alive()
             super().on_message_complete()
             if not self._unanswered():  # it was answered before its body was here
                 self._crowd.begins(self)
