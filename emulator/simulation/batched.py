@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 _BATCHES = 125
 """Batches between two looks at whether the queue runs steadily."""
+_BATCHES_AT_ONCE = 25
+"""The same where leaps are wanted from the start: in a slice that tests them."""
 
 
 PLAIN_BATCHES = 50_000
@@ -66,6 +68,7 @@ def run(scenario: Scenario, progress: Callable[[int], None] | None = None, *, pl
     load = scenario.load
     dead: dict[str, list[tuple[int, int, int]]] = {setting.name: [] for setting in scenario.queues}
     lines = {}
+    between = _BATCHES_AT_ONCE if plain == 0 else _BATCHES
     for setting in order(scenario):
         refused = 0
         source: Source
@@ -75,7 +78,7 @@ def run(scenario: Scenario, progress: Callable[[int], None] | None = None, *, pl
             source = DeadLetters(sorted(dead.pop(setting.name)))
         line = Line(scenario, setting, source, lifetime_us(setting))
         leaper = Leaper(line, plain) if plain is not None and setting.consumer is not None else None
-        while line.run(_BATCHES):
+        while line.run(between):
             if leaper is not None:
                 leaper.look()
             if progress is not None:

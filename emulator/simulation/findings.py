@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import floor, log10
 from typing import TYPE_CHECKING
 
 from cfq_lint import limits
@@ -102,7 +103,8 @@ def _lost(queue: Setting, consumer: Consumer, tally: Tally) -> Iterator[str]:
     if others:
         where = f"dead-lettered to {consumer.dead_letter_queue}" if consumer.dead_letter_queue else "deleted for ever"
         share = others / max(1, tally.sent)
-        yield f"{others:,} messages ({share:.2%}) failed {consumer.max_retries + 1} times outside of outages and were {where}."
+        times = consumer.max_retries + 1
+        yield f"{others:,} messages ({percent(share)}) failed {times} times outside of outages and were {where}."
     if tally.expired:
         yield (
             f"{tally.expired:,} messages reached the retention of {span(queue.message_retention_period * SECOND_US)} and were "
@@ -131,3 +133,10 @@ def _duplicates(load: Load, tally: Tally) -> Iterator[str]:
             f"{tally.duplicates:,} times a message that had succeeded came again, because another one in its batch failed and "
             "the handler threw: acknowledge each message by itself (--failure-mode message shows the difference)."
         )
+
+
+def percent(share: float) -> str:
+    """A share in percent with two digits that say something: `0.0001 %`, `3.2 %`."""
+    value = share * 100
+    digits = 2 if not value or value >= 1 else min(6, 1 - floor(log10(value)))
+    return f"{value:.{digits}f}".rstrip("0").rstrip(".") + " %"

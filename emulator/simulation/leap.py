@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from emulator.simulation.flow import Flow
 from emulator.simulation.scenario import in_outage, invocation_us
 from emulator.simulation.sources import NEVER_US
 from emulator.simulation.stretch import KeepingUp, Saturated
@@ -20,19 +21,22 @@ if TYPE_CHECKING:
 
 _LOOKS, _LOOKS_AGAIN = 4, 2
 """So many looks must agree before the first leap, and between two leaps."""
-_LONG = 64
-"""So many looks tell whether a line that is never short stays as long as it is."""
-_TREND = 0.01
-"""A line that grows or shrinks by more than this share of its deliveries does not stay as it is."""
+_LONG = 16
+"""So many looks without anything steady are enough for a leap over what is not."""
+_CHUNKS, _CHUNKS_MIN, _TIMES = 16, 4, 2
+"""Such a leap has so many chunks, each some times as long as a batch takes."""
 _FIRST, _GROWTH = 8, 2
 _LEAPS_MIN, _LEAPS_MIN_AT_ONCE = 40, 6
 """The next leap is so much longer than the last; a run takes no fewer leaps, a short one that tests them only a few."""
-_PATIENCE_MAX = 64
 _HUGE = 1 << 60
 
 
 _FLIGHTS = 16
 """A leap is so much longer than a message is on its way, because those on their way are not followed."""
+
+
+_WAVE, _CHUNKS_LONG = 6, 128
+"""After an outage messages come back in waves: a chunk is so small a part of their delay."""
 
 
 class Look(NamedTuple):
@@ -56,9 +60,6 @@ class Leaper:
         self.looks: list[Look] = []
         self.needed = _LOOKS
         self.factor = _FIRST
-        self.patience = self.pause = 0
-        self.level: float | None = None
-        self.spread = 0.0
         self.fresh()
 
     def fresh(self) -> None:
@@ -84,9 +85,10 @@ class Leaper:
         self.looks.append(look)
         line.low, line.scaled = _HUGE, False
         self.looks = self.looks[-_LONG - 1 :]
-        if self.pause or look.batches < self.plain:
-            self.pause = max(0, self.pause - 1)
+        if look.batches < self.plain:
             return
+        if line.quantum_us < 0:
+            line.coarsen()
         if len(self.looks) <= self.needed:
             return
         seen = self.looks[-self.needed :]
@@ -96,20 +98,28 @@ class Leaper:
             self.leap(self.looks[-self.needed - 1], keeps_up=False)
         else:
             self.needed = _LOOKS
-            if len(self.looks) > _LONG and self.is_level():
-                self.leap(self.looks[0], keeps_up=True)
+            self.flow()
 
-    def is_level(self) -> bool:
-        """Whether the line is as long as it was, in the long watch and since the first of them."""
-        half = _LONG // 2
-        before, after = self.looks[:half], self.looks[-half:]
-        delivered = self.looks[-1].delivered - self.looks[0].delivered
-        means = [sum(look.standing for look in looks) / half for looks in (before, after)]
-        if abs(means[1] - means[0]) > _TREND * delivered / 2:
-            return False
-        if self.level is None:
-            self.level, self.spread = means[0], max(abs(look.standing - means[0]) for look in self.looks)
-        return abs(means[1] - self.level) <= 2 * self.spread
+    def flow(self) -> None:
+        """What is not steady is leapt over as well, once it has been watched for longer."""
+        line, first, last = self.line, self.looks[0], self.looks[-1]
+        watched_us = last.at_us - first.at_us
+        if len(self.looks) <= _LONG or not watched_us:
+            return
+        took_us, over = invocation_us(line.load, line.size)
+        span_us = min(self.factor * watched_us, self.longest_us, self.border_us(keeps_up=True) - line.now_us - 1)
+        chunks = min(_CHUNKS, span_us // max(1, _TIMES * took_us))
+        if line.watcher.waiting and line.again_us:
+            chunk_us = max(_TIMES * took_us, line.again_us // _WAVE)
+            span_us = min(span_us, _CHUNKS_LONG * chunk_us)
+            chunks = max(chunks, span_us // max(1, chunk_us))
+        if span_us < watched_us or chunks < _CHUNKS_MIN:
+            return
+        stretch = Flow(line, span_us, took_us, chunks, watched_us // (last.batches - first.batches), over=over)
+        stretch.plan(0)
+        stretch.commit()
+        self.factor *= _GROWTH
+        self.fresh()
 
     def stays(self, look: Look) -> bool:
         """Whether the number of slots can be taken as settled: the autoscaler's failures by chance would move it."""
@@ -120,7 +130,7 @@ class Leaper:
     def forget(self) -> None:
         """Something has changed: watch longer before the next leap."""
         self.line.sizes = [0] * len(self.line.sizes)
-        self.needed, self.factor, self.level = _LOOKS, _FIRST, None
+        self.needed, self.factor = _LOOKS, _FIRST
         self.fresh()
 
     def border_us(self, keeps_up: bool) -> int:
@@ -128,7 +138,7 @@ class Leaper:
         line = self.line
         moments = [moment for outage in line.outages for moment in outage if moment > line.now_us]
         end_us = line.end_us if line.end_us != NEVER_US else _HUGE
-        return min([*moments, end_us, *([line.source.end_us] if keeps_up else [])])
+        return min([*moments, end_us, *([line.source.end_us] if keeps_up and line.source.end_us > line.now_us else [])])
 
     def leap(self, first: Look, *, keeps_up: bool) -> None:
         """Take the next stretch at once, if there is one worth it."""
@@ -154,9 +164,9 @@ class Leaper:
         stretch = kind(line, span_us, took_us, size, delivered / watched_us, out=last.out, over=over)
         if stretch.fit and stretch.plan(allowance):
             stretch.commit()
-            self.needed, self.patience = _LOOKS_AGAIN, 0
+            self.needed = _LOOKS_AGAIN
             self.factor *= _GROWTH
             self.fresh()
         else:
-            self.patience = min(_PATIENCE_MAX, 2 * self.patience + 1)
-            self.pause = self.patience
+            self.needed = _LONG
+            self.flow()

@@ -27,10 +27,13 @@ if TYPE_CHECKING:
     from emulator.simulation.draws import Draws
 
 Lot = list[Any]
+Flight = tuple[int, int, list[Lot], int, bool, bool]
 READY_FROM, READY_TO, COUNT, FIRST, LAST, ATTEMPTS, STANDING = range(7)
 
 NOBODY = Consumer()
 _PARTS = 64
+_QUANTA = 64
+"""Messages that come back within so small a part of their delay may come back together, once leaps are allowed."""
 """A lot that is spread over time becomes ready in no more than so many parts."""
 
 
@@ -61,12 +64,18 @@ class Line:
         self.ready: deque[Lot] = deque()
         self.ready_count = 0
         self.delayed: list[tuple[int, int, Lot]] = []
-        self.flights: list[tuple[int, int, list[Lot], int, bool, bool]] = []
+        self.flights: list[Flight] = []
         self.flying = 0
         self.dying: list[tuple[int, int, Lot]] = []
         self.slots, self.seen, self.permille = consumer.max_concurrency or 1, -1, 0
         self.low, self.scaled = 0, False
         self.sizes = [0] * (self.size + 1)
+        self.quantum_us = -1
+        self.open: dict[int, Lot] = {}
+
+    def coarsen(self) -> None:
+        """From now on let messages that come back at about the same time come back together: see `joined`."""
+        self.quantum_us = max(self.again_us // _QUANTA, invocation_us(self.load, self.size)[0])
 
     # --- what stands in line
 
@@ -232,8 +241,19 @@ class Line:
         fresh = self.visible(now_us, self.after) - self.head
         standing = fresh + self.ready_count
         count = min(standing, self.size)
-        lots = self._take(count, fresh)
-        tally = self.tally
+        if self.seen < 0:
+            self.seen = standing - count
+        self.sizes[count] += 1
+        self.low = min(self.low, standing - count)
+        flight = self.launch(self.take(count, fresh), count)
+        if flight[0] > now_us:
+            heappush(self.flights, flight)
+        else:
+            self.settle(flight)
+
+    def launch(self, lots: list[Lot], count: int) -> Flight:
+        """Count a batch that leaves now."""
+        now_us, tally = self.now_us, self.tally
         tally.delivered += count
         tally.batches += 1
         for lot in lots:
@@ -247,16 +267,9 @@ class Line:
         self.flying += count
         flight = (now_us + took_us, self.entries, lots, self.ordinal, out, over)
         self.ordinal += count
-        if self.seen < 0:
-            self.seen = standing - count
-        self.sizes[count] += 1
-        self.low = min(self.low, standing - count)
-        if took_us:
-            heappush(self.flights, flight)
-        else:
-            self.settle(flight)
+        return flight
 
-    def _take(self, count: int, fresh: int) -> list[Lot]:
+    def take(self, count: int, fresh: int) -> list[Lot]:
         """The first so many, in order of (moment ready, entry)."""
         lots: list[Lot] = []
         source, delay_us = self.source, self.delay_us
@@ -299,7 +312,7 @@ class Line:
 
     # --- a batch ends
 
-    def settle(self, flight: tuple[int, int, list[Lot], int, bool, bool]) -> None:
+    def settle(self, flight: Flight) -> None:
         """What becomes of each message of a batch."""
         _, _, lots, ordinal, out, over = flight
         tally, now_us = self.tally, self.now_us
@@ -366,6 +379,8 @@ class Line:
 
     def enter(self, lot: Lot) -> None:
         """Put a lot where it waits."""
+        if self.quantum_us >= 0 and self.joined(lot):
+            return
         if lot[READY_TO] <= self.now_us:
             lot[STANDING] = True
             self.ready.append(lot)
@@ -375,6 +390,49 @@ class Line:
             heappush(self.delayed, (lot[READY_FROM], self.entries, lot))
         if self.mortal:
             self.enter_mortal(lot)
+
+    def stand(self, lot: Lot) -> None:
+        """Let a lot stand in line, whenever it is ready."""
+        lot[STANDING] = True
+        self.ready.append(lot)
+        self.ready_count += lot[COUNT]
+        if self.mortal:
+            self.enter_mortal(lot)
+
+    def wait(self, lot: Lot) -> None:
+        """Let a lot wait until it is ready."""
+        self.entries += 1
+        heappush(self.delayed, (lot[READY_FROM], self.entries, lot))
+        if self.mortal:
+            self.enter_mortal(lot)
+
+    def next_delayed(self, until_us: int) -> Lot | None:
+        """Take out what becomes ready first, if that is before a moment."""
+        while self.delayed and self.delayed[0][0] < until_us:
+            lot = heappop(self.delayed)[2]
+            if lot[COUNT]:
+                return lot
+        return None
+
+    def joined(self, lot: Lot) -> bool:
+        """Add a lot to the last one with the same number of attempts, if that is still open and became ready just before."""
+        attempts = lot[ATTEMPTS]
+        there = self.open.get(attempts)
+        at_once = lot[READY_TO] <= self.now_us
+        fits = there is not None and there[COUNT] and 0 <= lot[READY_FROM] - there[READY_FROM] <= self.quantum_us
+        if there is None or not fits or (there is not self.ready[-1] if at_once and self.ready else there[STANDING] or at_once):
+            self.open[attempts] = lot
+            return False
+        there[READY_TO] = max(there[READY_TO], lot[READY_TO])
+        there[COUNT] += lot[COUNT]
+        there[LAST] = max(there[LAST], lot[LAST])
+        if lot[FIRST] < there[FIRST]:
+            there[FIRST] = lot[FIRST]
+            if self.mortal:
+                self.enter_mortal(there)
+        if at_once:
+            self.ready_count += lot[COUNT]
+        return True
 
     # --- retention
 

@@ -6,6 +6,7 @@ import textwrap
 from typing import TYPE_CHECKING, Any
 
 from emulator.history import table
+from emulator.simulation.findings import percent
 from emulator.simulation.units import compact, span
 
 if TYPE_CHECKING:
@@ -75,9 +76,12 @@ def settings_line(queue: dict[str, Any]) -> str:
 
 def check_line(check: dict[str, Any]) -> str:
     """What the check of the slice came to."""
+    count = check["outages"]
+    inside = f" with {count} outage{'s' if count > 1 else ''}, shortened like every delay" if count else ""
     said = (
-        f"Checked on {span(check['slice_seconds'] * 1e6)} of this load on the emulator: largest difference of a total "
-        f"{check['largest_difference']:.2%}; {check['largest_difference_leaping']:.2%} with leaps from the start"
+        f"Checked on {span(check['slice_seconds'] * 1e6)} of this load{inside}, on the emulator: largest difference of a total "
+        f"of at least {check['rare_below']:,}: {percent(check['largest_difference'])} batch by batch, "
+        f"{percent(check['largest_difference_leaping'])} with leaps from the start"
     )
     return f"{said} ({check['leapt']:.0%} of its deliveries)."
 
