@@ -75,7 +75,7 @@ class Line:
 
     def coarsen(self) -> None:
         """From now on let messages that come back at about the same time come back together: see `joined`."""
-        self.quantum_us = max(self.again_us // _QUANTA, invocation_us(self.load, self.size)[0])
+        self.quantum_us = self.again_us // _QUANTA or invocation_us(self.load, self.size)[0]
 
     # --- what stands in line
 

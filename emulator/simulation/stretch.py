@@ -32,6 +32,7 @@ class Stretch:
         self.out, self.over = out, over
         self.start_us = line.now_us
         self.head, self.ordinal = line.head, line.ordinal
+        self.ahead = line.visible(line.now_us, False) - line.head + line.ready_count - line.seen
         self.flows = {flow: getattr(line.tally, flow) for flow in FLOWS}
         self.outage_lost = 0
         self.attempts: dict[int, int] = {}
@@ -155,7 +156,7 @@ class Stretch:
             line.expire(end_us)
         if not line.consumer.max_concurrency:
             line.promote(end_us)
-            line.seen = line.visible(end_us, False) - line.head + line.ready_count
+            line.seen = max(0, line.visible(end_us, False) - line.head + line.ready_count - self.ahead)
 
     def write_rows(self, oldest_us: int) -> None:
         """Rows at the edges within, and what the watcher must see, between the ends of chunks."""
