@@ -6,7 +6,7 @@ come back within the chunk or later, die and expire by count. Nothing has to be 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from emulator.simulation.line import COUNT, READY_FROM, READY_TO
 from emulator.simulation.pulse import Pulse, Seen
@@ -82,12 +82,13 @@ class Flow(Saturated):
             seen = pulse.follow(from_us + followed_us, standing, coming, due, 4 * FOLLOWED)
             if seen.batches:
                 self.enough_us = max(_TIMES * self.took_us, seen.followed_us * FOLLOWED // seen.batches)
-            wanted, more = self.extrapolated(seen, to_us)
+            wanted, more, threw = self.extrapolated(seen, to_us)
             last = chunk == self.chunks - 1
             held = pulse.flying if last else 0
-            before, batches = self.flows["delivered"], self.batches
+            before, batches, failed = self.flows["delivered"], self.batches, self.failed
             self.take_all(max(0, wanted - held), from_us, to_us)
-            self.batches = batches + more * min(1.0, (self.flows["delivered"] - before + held) / max(1, wanted))
+            done = min(1.0, (self.flows["delivered"] - before + held) / max(1, wanted))
+            self.batches, self.failed = batches + more * done, failed + threw * done
             self.points.append((to_us, dict(self.flows) if last else self.settled(pulse.flying)))
         return True
 
@@ -105,14 +106,14 @@ class Flow(Saturated):
             if not count:
                 continue
             line.stand(inside)
-            first = max(0, inside[READY_FROM] - from_us) // width_us
+            first = min(_BINS - 1, max(0, inside[READY_FROM] - from_us) // width_us)
             steps = max(1, min(_BINS, -(-(inside[READY_TO] - from_us) // width_us)) - first)
             for step in range(steps):
                 bins[first + step] += count * (step + 1) // steps - count * step // steps
         return [(from_us + k * width_us + width_us // 2, count) for k, count in enumerate(bins) if count]
 
-    def extrapolated(self, seen: Seen, to_us: int) -> tuple[int, float]:
-        """How many leave in the whole chunk, and in how many batches; sets the shares that fail."""
+    def extrapolated(self, seen: Seen, to_us: int) -> tuple[int, float, float]:
+        """How many leave in the whole chunk, in how many batches, and how many of these throw; sets the shares that fail."""
         line, pulse = self.line, self.pulse
         delivered, batches, failed, failing, own = (
             seen.delivered,
@@ -134,10 +135,9 @@ class Flow(Saturated):
                 failing += self.failing_in_batches(seen, more) if line.whole else by_itself
             delivered += more
             pulse.skip(to_us, more)
-        self.failed += failed
         self.share = failing / max(1, delivered)
         self.innocent = max(0.0, 1 - own / failing) if failing and line.whole and not (self.out or self.over) else 0.0
-        return delivered, batches
+        return delivered, batches, failed
 
     def failing_in_batches(self, seen: Seen, more: int) -> int:
         """How many of the messages that were not followed fail, themselves or with their batch."""
@@ -156,15 +156,15 @@ class Flow(Saturated):
             left = wanted - (self.flows["delivered"] - before)
             if left <= 0:
                 break
-            rounds: dict[int, Lot] = {}
+            rounds: dict[Any, Lot] = {}
             self.head = line.head
             self.take(left, to_us - line.delay_us, rounds)
             line.head = self.head
             if not rounds:
                 break
             came = False
-            for attempts in sorted(rounds):
-                back = self.deliver(rounds[attempts], from_us + self.took_us, to_us + self.took_us)
+            for alike in sorted(rounds):
+                back = self.deliver(rounds[alike], from_us + self.took_us, to_us + self.took_us)
                 if back is None:
                     continue
                 if back[READY_FROM] < to_us:

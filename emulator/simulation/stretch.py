@@ -10,7 +10,7 @@ from collections import deque
 from heapq import heapify
 from itertools import count as counting
 from math import sqrt
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from emulator.simulation.line import ATTEMPTS, COUNT, FIRST, LAST, READY_FROM, READY_TO, STANDING
 from emulator.simulation.sources import NEVER_US
@@ -228,7 +228,7 @@ class KeepingUp(Stretch):
             self.flows["expired"] += cut
             inside[COUNT] -= cut
             if inside[COUNT]:
-                join(rounds, inside)
+                join(rounds, inside[ATTEMPTS], inside)
         attempts = 0
         late_us = self.late_us + self.took_us
         while rounds:
@@ -238,7 +238,7 @@ class KeepingUp(Stretch):
                 if back is not None:
                     if back[READY_FROM] < to_us:
                         inside, back = parted(back, to_us)
-                        join(rounds, inside)
+                        join(rounds, inside[ATTEMPTS], inside)
                     if back is not None:
                         later.append(back)
             attempts += 1
@@ -276,10 +276,10 @@ class Saturated(Stretch):
             taken += wanted
             if line.mortal:
                 self.let_go(from_us)
-            rounds: dict[int, Lot] = {}
+            rounds: dict[Any, Lot] = {}
             self.take(wanted, from_us, rounds)
-            for attempts in sorted(rounds):
-                back = self.deliver(rounds[attempts], from_us + self.took_us, to_us + self.took_us)
+            for alike in sorted(rounds):
+                back = self.deliver(rounds[alike], from_us + self.took_us, to_us + self.took_us)
                 if back is not None:
                     self.back.append(back)
             self.point(to_us)
@@ -296,7 +296,7 @@ class Saturated(Stretch):
         line.tally.expired = before
         line.now_us = self.start_us
 
-    def take(self, wanted: int, at_us: int, rounds: dict[int, Lot]) -> None:
+    def take(self, wanted: int, at_us: int, rounds: dict[Any, Lot]) -> None:
         """So many messages from the front, by attempts."""
         line, source = self.line, self.line.source
         while wanted:
@@ -306,7 +306,8 @@ class Saturated(Stretch):
             border_us = NEVER_US if lot is None else lot[READY_FROM] - line.delay_us
             fresh = min(wanted, source.before(min(at_us, border_us)) - self.head)
             if fresh > 0:
-                join(rounds, [0, 0, fresh, self.head, self.head + fresh, 0, False])
+                lot_now = [0, 0, fresh, self.head, self.head + fresh, 0, False]
+                join(rounds, line.alike(lot_now), lot_now)
                 self.head += fresh
                 wanted -= fresh
             elif lot is None:
@@ -314,7 +315,7 @@ class Saturated(Stretch):
             if lot is not None and wanted:
                 inside = line.cut_front(lot, min(wanted, lot[COUNT]))
                 wanted -= inside[COUNT]
-                join(rounds, inside)
+                join(rounds, line.alike(inside), inside)
 
 
 def gone(flows: dict[str, int]) -> int:
@@ -343,13 +344,13 @@ def parted(lot: Lot, at_us: int) -> tuple[Lot, Lot | None]:
     return inside, rest
 
 
-def join(rounds: dict[int, Lot], lot: Lot) -> None:
-    """Add a lot to those of the same number of attempts."""
-    there = rounds.get(lot[ATTEMPTS])
+def join(rounds: dict[Any, Lot], key: Any, lot: Lot) -> None:
+    """Add a lot to one that is like it."""
+    there = rounds.get(key)
     if not lot[COUNT]:
         return
     if there is None:
-        rounds[lot[ATTEMPTS]] = list(lot)
+        rounds[key] = list(lot)
         return
     there[COUNT] += lot[COUNT]
     there[READY_FROM], there[READY_TO] = min(there[READY_FROM], lot[READY_FROM]), max(there[READY_TO], lot[READY_TO])
