@@ -71,11 +71,11 @@ class Line:
         self.low, self.scaled = 0, False
         self.sizes = [0] * (self.size + 1)
         self.quantum_us = -1
-        self.open: dict[int, Lot] = {}
+        self.open: dict[tuple[int, int], Lot] = {}
 
     def coarsen(self) -> None:
         """From now on let messages that come back at about the same time come back together: see `joined`."""
-        self.quantum_us = max(self.again_us // _QUANTA, invocation_us(self.load, self.size)[0])
+        self.quantum_us = self.again_us // _QUANTA or invocation_us(self.load, self.size)[0]
 
     # --- what stands in line
 
@@ -414,14 +414,18 @@ class Line:
                 return lot
         return None
 
+    def alike(self, lot: Lot) -> tuple[int, int]:
+        """What lots must have in common to become one: attempts, and where messages grow too old, about the same age."""
+        return lot[ATTEMPTS], self.source.time_us(lot[FIRST]) * _QUANTA // self.lifetime_us if self.mortal else 0
+
     def joined(self, lot: Lot) -> bool:
         """Add a lot to the last one with the same number of attempts, if that is still open and became ready just before."""
-        attempts = lot[ATTEMPTS]
-        there = self.open.get(attempts)
+        alike = self.alike(lot)
+        there = self.open.get(alike)
         at_once = lot[READY_TO] <= self.now_us
         fits = there is not None and there[COUNT] and 0 <= lot[READY_FROM] - there[READY_FROM] <= self.quantum_us
         if there is None or not fits or (there is not self.ready[-1] if at_once and self.ready else there[STANDING] or at_once):
-            self.open[attempts] = lot
+            self.open[alike] = lot
             return False
         there[READY_TO] = max(there[READY_TO], lot[READY_TO])
         there[COUNT] += lot[COUNT]

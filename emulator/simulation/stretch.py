@@ -10,7 +10,7 @@ from collections import deque
 from heapq import heapify
 from itertools import count as counting
 from math import sqrt
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from emulator.simulation.line import ATTEMPTS, COUNT, FIRST, LAST, READY_FROM, READY_TO, STANDING
 from emulator.simulation.sources import NEVER_US
@@ -32,6 +32,7 @@ class Stretch:
         self.out, self.over = out, over
         self.start_us = line.now_us
         self.head, self.ordinal = line.head, line.ordinal
+        self.ahead = line.visible(line.now_us, False) - line.head + line.ready_count - line.seen
         self.flows = {flow: getattr(line.tally, flow) for flow in FLOWS}
         self.outage_lost = 0
         self.attempts: dict[int, int] = {}
@@ -155,7 +156,7 @@ class Stretch:
             line.expire(end_us)
         if not line.consumer.max_concurrency:
             line.promote(end_us)
-            line.seen = line.visible(end_us, False) - line.head + line.ready_count
+            line.seen = max(0, line.visible(end_us, False) - line.head + line.ready_count - self.ahead)
 
     def write_rows(self, oldest_us: int) -> None:
         """Rows at the edges within, and what the watcher must see, between the ends of chunks."""
@@ -227,7 +228,7 @@ class KeepingUp(Stretch):
             self.flows["expired"] += cut
             inside[COUNT] -= cut
             if inside[COUNT]:
-                join(rounds, inside)
+                join(rounds, inside[ATTEMPTS], inside)
         attempts = 0
         late_us = self.late_us + self.took_us
         while rounds:
@@ -237,7 +238,7 @@ class KeepingUp(Stretch):
                 if back is not None:
                     if back[READY_FROM] < to_us:
                         inside, back = parted(back, to_us)
-                        join(rounds, inside)
+                        join(rounds, inside[ATTEMPTS], inside)
                     if back is not None:
                         later.append(back)
             attempts += 1
@@ -275,10 +276,10 @@ class Saturated(Stretch):
             taken += wanted
             if line.mortal:
                 self.let_go(from_us)
-            rounds: dict[int, Lot] = {}
+            rounds: dict[Any, Lot] = {}
             self.take(wanted, from_us, rounds)
-            for attempts in sorted(rounds):
-                back = self.deliver(rounds[attempts], from_us + self.took_us, to_us + self.took_us)
+            for alike in sorted(rounds):
+                back = self.deliver(rounds[alike], from_us + self.took_us, to_us + self.took_us)
                 if back is not None:
                     self.back.append(back)
             self.point(to_us)
@@ -295,7 +296,7 @@ class Saturated(Stretch):
         line.tally.expired = before
         line.now_us = self.start_us
 
-    def take(self, wanted: int, at_us: int, rounds: dict[int, Lot]) -> None:
+    def take(self, wanted: int, at_us: int, rounds: dict[Any, Lot]) -> None:
         """So many messages from the front, by attempts."""
         line, source = self.line, self.line.source
         while wanted:
@@ -305,7 +306,8 @@ class Saturated(Stretch):
             border_us = NEVER_US if lot is None else lot[READY_FROM] - line.delay_us
             fresh = min(wanted, source.before(min(at_us, border_us)) - self.head)
             if fresh > 0:
-                join(rounds, [0, 0, fresh, self.head, self.head + fresh, 0, False])
+                lot_now = [0, 0, fresh, self.head, self.head + fresh, 0, False]
+                join(rounds, line.alike(lot_now), lot_now)
                 self.head += fresh
                 wanted -= fresh
             elif lot is None:
@@ -313,7 +315,7 @@ class Saturated(Stretch):
             if lot is not None and wanted:
                 inside = line.cut_front(lot, min(wanted, lot[COUNT]))
                 wanted -= inside[COUNT]
-                join(rounds, inside)
+                join(rounds, line.alike(inside), inside)
 
 
 def gone(flows: dict[str, int]) -> int:
@@ -342,13 +344,13 @@ def parted(lot: Lot, at_us: int) -> tuple[Lot, Lot | None]:
     return inside, rest
 
 
-def join(rounds: dict[int, Lot], lot: Lot) -> None:
-    """Add a lot to those of the same number of attempts."""
-    there = rounds.get(lot[ATTEMPTS])
+def join(rounds: dict[Any, Lot], key: Any, lot: Lot) -> None:
+    """Add a lot to one that is like it."""
+    there = rounds.get(key)
     if not lot[COUNT]:
         return
     if there is None:
-        rounds[lot[ATTEMPTS]] = list(lot)
+        rounds[key] = list(lot)
         return
     there[COUNT] += lot[COUNT]
     there[READY_FROM], there[READY_TO] = min(there[READY_FROM], lot[READY_FROM]), max(there[READY_TO], lot[READY_TO])
