@@ -158,13 +158,14 @@ class Flow(Saturated):
                 break
             rounds: dict[Any, Lot] = {}
             self.head = line.head
-            self.take(left, to_us - line.delay_us, rounds)
+            self.take(left, from_us, to_us, rounds)
             line.head = self.head
             if not rounds:
                 break
             came = False
             for alike in sorted(rounds):
-                back = self.deliver(rounds[alike], from_us + self.took_us, to_us + self.took_us)
+                lot = self.living(rounds[alike])
+                back = self.deliver(lot, lot[READY_FROM] + self.took_us, lot[READY_TO] + self.took_us)
                 if back is None:
                     continue
                 if back[READY_FROM] < to_us:
@@ -203,6 +204,8 @@ class Flow(Saturated):
         line.dead += self.dead
         line.slots, line.permille = pulse.slots, pulse.permille
         line.ordinal = pulse.ordinal - pulse.flying
+        if line.mortal:
+            line.expire(end_us)
         self.fly()
         self.write_rows(self.oldest_us if looked_at else NEVER_US)
         line.seen = pulse.seen

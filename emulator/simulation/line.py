@@ -298,17 +298,16 @@ class Line:
 
     def cut_front(self, lot: Lot, count: int) -> Lot:
         """Take so many messages from the lot that stands first."""
-        whole, first = lot[COUNT], lot[FIRST]
-        if count == whole:
+        if count == lot[COUNT]:
             self.ready.popleft()
+            found = [*lot[:STANDING], False]
             lot[COUNT] = 0
-            last = lot[LAST]
         else:
             rest = split(lot, count)
-            last = lot[LAST]
+            found = [*lot[:STANDING], False]
             lot[:ATTEMPTS] = rest[:ATTEMPTS]
         self.ready_count -= count
-        return [0, 0, count, first, last, lot[ATTEMPTS], False]
+        return found
 
     # --- a batch ends
 
@@ -469,6 +468,7 @@ class Line:
 
     def expire(self, at_us: int) -> None:
         """Let go of what has reached its retention."""
+        at_us = max(at_us, self.now_us)
         self.now_us, self.after = at_us, False
         gone = max(0, self.source.until(at_us - self.lifetime_us) - self.head)
         self.head += gone

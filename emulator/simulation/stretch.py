@@ -109,6 +109,13 @@ class Stretch:
         again_us = line.again_us
         return [settled_from_us + again_us, settled_to_us + again_us, failing, lot[FIRST], lot[LAST], attempts, False]
 
+    def living(self, lot: Lot) -> Lot:
+        """A lot that is about to leave without those of its messages that have reached their retention by then."""
+        gone = self.expired(lot, lot[READY_FROM], lot[READY_TO], lot[COUNT])
+        self.flows["expired"] += gone
+        lot[COUNT] -= gone
+        return lot
+
     def expired(self, lot: Lot, from_us: int, to_us: int, count: int) -> int:
         """How many of so many messages of a lot have reached their retention, if the first is looked at first, and so on."""
         line = self.line
@@ -277,9 +284,11 @@ class Saturated(Stretch):
             if line.mortal:
                 self.let_go(from_us)
             rounds: dict[Any, Lot] = {}
-            self.take(wanted, from_us, rounds)
+            if wanted:
+                self.take(wanted, from_us, to_us, rounds)
             for alike in sorted(rounds):
-                back = self.deliver(rounds[alike], from_us + self.took_us, to_us + self.took_us)
+                lot = self.living(rounds[alike])
+                back = self.deliver(lot, lot[READY_FROM] + self.took_us, lot[READY_TO] + self.took_us)
                 if back is not None:
                     self.back.append(back)
             self.point(to_us)
@@ -296,26 +305,39 @@ class Saturated(Stretch):
         line.tally.expired = before
         line.now_us = self.start_us
 
-    def take(self, wanted: int, at_us: int, rounds: dict[Any, Lot]) -> None:
-        """So many messages from the front, by attempts."""
+    def take(self, wanted: int, from_us: int, to_us: int, rounds: dict[Any, Lot]) -> None:
+        """So many messages from the front, alike ones together, each lot with when it leaves.
+
+        The line leaves evenly, and no message before it is ready; so a lot keeps what age and time have to do with each other.
+        """
         line, source = self.line, self.line.source
-        while wanted:
+        left, span_us = wanted, to_us - from_us
+
+        def leaves(lot: Lot, ready_from_us: int, ready_to_us: int) -> None:
+            nonlocal left
+            begin_us = from_us + span_us * (wanted - left) // wanted
+            left -= lot[COUNT]
+            end_us = from_us + span_us * (wanted - left) // wanted
+            lot[READY_FROM] = max(begin_us, ready_from_us)
+            lot[READY_TO] = max(end_us, ready_to_us, lot[READY_FROM])
+            join(rounds, line.alike(lot), lot)
+
+        while left:
             while line.ready and not line.ready[0][COUNT]:
                 line.ready.popleft()
-            lot = line.ready[0] if line.ready else None
-            border_us = NEVER_US if lot is None else lot[READY_FROM] - line.delay_us
-            fresh = min(wanted, source.before(min(at_us, border_us)) - self.head)
+            front = line.ready[0] if line.ready else None
+            border_us = NEVER_US if front is None else front[READY_FROM]
+            fresh = min(left, source.before(min(to_us, border_us) - line.delay_us) - self.head)
             if fresh > 0:
-                lot_now = [0, 0, fresh, self.head, self.head + fresh, 0, False]
-                join(rounds, line.alike(lot_now), lot_now)
+                first_us, last_us = (source.time_us(number) + line.delay_us for number in (self.head, self.head + fresh - 1))
+                lot = [0, 0, fresh, self.head, self.head + fresh, 0, False]
                 self.head += fresh
-                wanted -= fresh
-            elif lot is None:
+                leaves(lot, first_us, last_us)
+            elif front is None:
                 return
-            if lot is not None and wanted:
-                inside = line.cut_front(lot, min(wanted, lot[COUNT]))
-                wanted -= inside[COUNT]
-                join(rounds, line.alike(inside), inside)
+            if front is not None and left:
+                inside = line.cut_front(front, min(left, front[COUNT]))
+                leaves(inside, inside[READY_FROM], inside[READY_TO])
 
 
 def gone(flows: dict[str, int]) -> int:
