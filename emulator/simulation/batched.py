@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _BATCHES = 125
 """Batches between two looks at whether the queue runs steadily."""
-_BATCHES_AT_ONCE = 50
+_BATCHES_AT_ONCE = 25
 """The same where leaps are wanted from the start: in a slice that tests them."""
 
 

@@ -6,9 +6,9 @@ come back within the chunk or later, die and expire by count. Nothing has to be 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from emulator.simulation.line import COUNT, READY_FROM, READY_TO
+from emulator.simulation.line import COUNT, READY_FROM
 from emulator.simulation.pulse import Pulse, Seen
 from emulator.simulation.scenario import in_outage
 from emulator.simulation.sources import NEVER_US
@@ -22,8 +22,6 @@ FOLLOWED = 1_000
 """Batches of a chunk that are followed one by one; the rest of the chunk goes on as they did."""
 _TIMES = 20
 """So many times as long as a batch takes are followed, however many batches these are."""
-_BINS = 64
-"""What comes back within a chunk is told apart by so many moments."""
 _PASSES = 24
 """Messages come back so many times within one chunk."""
 
@@ -73,47 +71,37 @@ class Flow(Saturated):
                 line.tally.expired = before
             line.promote(from_us)
             standing = line.visible(from_us, False) - line.head + line.ready_count
-            due = self.due(from_us, to_us)
-            coming = line.visible(to_us, False) - line.visible(from_us, False)
+            due = self.due(to_us)
+            coming = line.visible(to_us, False) - line.visible(from_us, False) + due
             followed_us = to_us - from_us
             if followed_us > self.enough_us:
                 coming = coming * self.enough_us // followed_us
                 followed_us = self.enough_us
-            seen = pulse.follow(from_us + followed_us, standing, coming, due, 4 * FOLLOWED)
+            seen = pulse.follow(from_us + followed_us, standing, coming, 4 * FOLLOWED)
             if seen.batches:
                 self.enough_us = max(_TIMES * self.took_us, seen.followed_us * FOLLOWED // seen.batches)
-            wanted, more, threw = self.extrapolated(seen, to_us)
+            wanted = self.extrapolated(seen, to_us)
             last = chunk == self.chunks - 1
-            held = pulse.flying if last else 0
-            before, batches, failed = self.flows["delivered"], self.batches, self.failed
-            self.take_all(max(0, wanted - held), from_us, to_us)
-            done = min(1.0, (self.flows["delivered"] - before + held) / max(1, wanted))
-            self.batches, self.failed = batches + more * done, failed + threw * done
+            self.take_all(max(0, wanted - (pulse.flying if last else 0)), from_us, to_us)
             self.points.append((to_us, dict(self.flows) if last else self.settled(pulse.flying)))
         return True
 
-    def due(self, from_us: int, to_us: int) -> list[tuple[int, int]]:
-        """What becomes ready within the chunk, and when: it is let into the line, and what is left of a lot goes on waiting."""
+    def due(self, to_us: int) -> int:
+        """What becomes ready within the chunk: it is let into the line, and what is left of a lot goes on waiting."""
         line = self.line
-        width_us = max(1, -(-(to_us - from_us) // _BINS))
-        bins = [0] * _BINS
+        found = 0
         while (lot := line.next_delayed(to_us)) is not None:
             inside, rest = parted(lot, to_us)
             lot[COUNT] = 0
             if rest is not None:
                 line.wait(rest)
-            count = inside[COUNT]
-            if not count:
-                continue
-            line.stand(inside)
-            first = min(_BINS - 1, max(0, inside[READY_FROM] - from_us) // width_us)
-            steps = max(1, min(_BINS, -(-(inside[READY_TO] - from_us) // width_us)) - first)
-            for step in range(steps):
-                bins[first + step] += count * (step + 1) // steps - count * step // steps
-        return [(from_us + k * width_us + width_us // 2, count) for k, count in enumerate(bins) if count]
+            if inside[COUNT]:
+                line.stand(inside)
+                found += inside[COUNT]
+        return found
 
-    def extrapolated(self, seen: Seen, to_us: int) -> tuple[int, float, float]:
-        """How many leave in the whole chunk, in how many batches, and how many of these throw; sets the shares that fail."""
+    def extrapolated(self, seen: Seen, to_us: int) -> int:
+        """How many leave in the whole chunk; sets the shares that fail."""
         line, pulse = self.line, self.pulse
         delivered, batches, failed, failing, own = (
             seen.delivered,
@@ -135,9 +123,11 @@ class Flow(Saturated):
                 failing += self.failing_in_batches(seen, more) if line.whole else by_itself
             delivered += more
             pulse.skip(to_us, more)
+        self.batches += batches
+        self.failed += failed
         self.share = failing / max(1, delivered)
         self.innocent = max(0.0, 1 - own / failing) if failing and line.whole and not (self.out or self.over) else 0.0
-        return delivered, batches, failed
+        return delivered
 
     def failing_in_batches(self, seen: Seen, more: int) -> int:
         """How many of the messages that were not followed fail, themselves or with their batch."""
@@ -156,16 +146,15 @@ class Flow(Saturated):
             left = wanted - (self.flows["delivered"] - before)
             if left <= 0:
                 break
-            rounds: dict[Any, Lot] = {}
+            rounds: dict[int, Lot] = {}
             self.head = line.head
-            self.take(left, from_us, to_us, rounds)
+            self.take(left, to_us - line.delay_us, rounds)
             line.head = self.head
             if not rounds:
                 break
             came = False
-            for alike in sorted(rounds):
-                lot = self.living(rounds[alike])
-                back = self.deliver(lot, lot[READY_FROM] + self.took_us, lot[READY_TO] + self.took_us)
+            for attempts in sorted(rounds):
+                back = self.deliver(rounds[attempts], from_us + self.took_us, to_us + self.took_us)
                 if back is None:
                     continue
                 if back[READY_FROM] < to_us:
@@ -204,11 +193,9 @@ class Flow(Saturated):
         line.dead += self.dead
         line.slots, line.permille = pulse.slots, pulse.permille
         line.ordinal = pulse.ordinal - pulse.flying
-        if line.mortal:
-            line.expire(end_us)
         self.fly()
         self.write_rows(self.oldest_us if looked_at else NEVER_US)
-        line.seen = pulse.seen
+        line.seen = line.visible(end_us, False) - line.head + line.ready_count
 
     def fly(self) -> None:
         """Batches that are out."""

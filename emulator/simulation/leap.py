@@ -35,7 +35,7 @@ _FLIGHTS = 16
 """A leap is so much longer than a message is on its way, because those on their way are not followed."""
 
 
-_WAVE, _CHUNKS_LONG = 24, 128
+_WAVE, _CHUNKS_LONG = 6, 128
 """After an outage messages come back in waves: a chunk is so small a part of their delay."""
 
 
@@ -157,10 +157,7 @@ class Leaper:
         elif took_us:
             span_us = min(span_us, last.standing // 2 * took_us // (line.slots * line.size))
         span_us = min(max(span_us, least_us), self.longest_us, self.border_us(keeps_up) - line.now_us - 1)
-        if took_us and not keeps_up:
-            span_us -= span_us % took_us  # busy slots are where they were after each batch
-        if span_us < max(1, least_us) or (not took_us and not keeps_up):
-            self.flow()
+        if span_us < least_us or (not took_us and not keeps_up):
             return
         allowance = line.flying * depth
         kind = KeepingUp if keeps_up else Saturated

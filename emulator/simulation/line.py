@@ -71,11 +71,11 @@ class Line:
         self.low, self.scaled = 0, False
         self.sizes = [0] * (self.size + 1)
         self.quantum_us = -1
-        self.open: dict[tuple[int, int], Lot] = {}
+        self.open: dict[int, Lot] = {}
 
     def coarsen(self) -> None:
         """From now on let messages that come back at about the same time come back together: see `joined`."""
-        self.quantum_us = self.again_us // _QUANTA or invocation_us(self.load, self.size)[0]
+        self.quantum_us = max(self.again_us // _QUANTA, invocation_us(self.load, self.size)[0])
 
     # --- what stands in line
 
@@ -298,16 +298,17 @@ class Line:
 
     def cut_front(self, lot: Lot, count: int) -> Lot:
         """Take so many messages from the lot that stands first."""
-        if count == lot[COUNT]:
+        whole, first = lot[COUNT], lot[FIRST]
+        if count == whole:
             self.ready.popleft()
-            found = [*lot[:STANDING], False]
             lot[COUNT] = 0
+            last = lot[LAST]
         else:
             rest = split(lot, count)
-            found = [*lot[:STANDING], False]
+            last = lot[LAST]
             lot[:ATTEMPTS] = rest[:ATTEMPTS]
         self.ready_count -= count
-        return found
+        return [0, 0, count, first, last, lot[ATTEMPTS], False]
 
     # --- a batch ends
 
@@ -413,18 +414,14 @@ class Line:
                 return lot
         return None
 
-    def alike(self, lot: Lot) -> tuple[int, int]:
-        """What lots must have in common to become one: attempts, and where messages grow too old, about the same age."""
-        return lot[ATTEMPTS], self.source.time_us(lot[FIRST]) * _QUANTA // self.lifetime_us if self.mortal else 0
-
     def joined(self, lot: Lot) -> bool:
         """Add a lot to the last one with the same number of attempts, if that is still open and became ready just before."""
-        alike = self.alike(lot)
-        there = self.open.get(alike)
+        attempts = lot[ATTEMPTS]
+        there = self.open.get(attempts)
         at_once = lot[READY_TO] <= self.now_us
         fits = there is not None and there[COUNT] and 0 <= lot[READY_FROM] - there[READY_FROM] <= self.quantum_us
         if there is None or not fits or (there is not self.ready[-1] if at_once and self.ready else there[STANDING] or at_once):
-            self.open[alike] = lot
+            self.open[attempts] = lot
             return False
         there[READY_TO] = max(there[READY_TO], lot[READY_TO])
         there[COUNT] += lot[COUNT]
@@ -468,7 +465,6 @@ class Line:
 
     def expire(self, at_us: int) -> None:
         """Let go of what has reached its retention."""
-        at_us = max(at_us, self.now_us)
         self.now_us, self.after = at_us, False
         gone = max(0, self.source.until(at_us - self.lifetime_us) - self.head)
         self.head += gone

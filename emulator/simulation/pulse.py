@@ -7,7 +7,6 @@ message is left to whoever asks. Of a chunk with too many batches only the begin
 
 from __future__ import annotations
 
-from bisect import insort
 from collections import deque
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -17,10 +16,6 @@ from emulator.simulation.sources import NEVER_US
 
 if TYPE_CHECKING:
     from emulator.simulation.line import Line
-
-
-def _later(entry: tuple[int, int]) -> int:
-    return -entry[0]
 
 
 class Seen(NamedTuple):
@@ -81,17 +76,15 @@ class Pulse:
         self.slots, self.seen, self.permille = scaled(known, backlog, self.line.size, succeeded=succeeded)
         self.slots_max = max(self.slots_max, self.slots)
 
-    def follow(  # noqa: PLR0915 - one loop, for its speed
-        self, until_us: int, standing: int, coming: int, due: list[tuple[int, int]], limit: int
-    ) -> Seen:
-        """Go on until a moment or for so many batches: so many stand in line, others come evenly, and some are `due`."""
+    def follow(self, until_us: int, standing: int, coming: int, limit: int) -> Seen:  # noqa: PLR0915 - one loop, for its speed
+        """Go on until a moment or for so many batches, with so many messages in line and others that come evenly."""
         line, flights, size, again_us = self.line, self.flights, self.line.size, self.line.again_us
         now_us = from_us = self.now_us
         span_us, timeout_us = max(1, until_us - from_us), line.timeout_us
         arrived = delivered = batches = failed = failing = own = 0
         begun_us = now_us
         old = len(flights)
-        back = due[::-1]
+        back: deque[tuple[int, int]] = deque()
         full = True
         while batches < limit:
             end_us = flights[0][0] if flights else NEVER_US
@@ -105,7 +98,7 @@ class Pulse:
                     first_us = begun_us if standing else from_us - (-(arrived + 1) * span_us // coming) if coming else NEVER_US
                     if first_us < leave_us - timeout_us:
                         leave_us = max(now_us, first_us + timeout_us)
-            at_us = min(leave_us, end_us, back[-1][0] if back else NEVER_US)
+            at_us = min(leave_us, end_us, back[0][0] if back else NEVER_US)
             if at_us > until_us:
                 now_us = until_us
                 break
@@ -116,15 +109,15 @@ class Pulse:
                     begun_us = now_us if not standing else begun_us
                     standing += there - arrived
                     arrived = there
-            while back and back[-1][0] <= now_us:
+            while back and back[0][0] <= now_us:
                 begun_us = now_us if not standing else begun_us
-                standing += back.pop()[1]
+                standing += back.popleft()[1]
             if end_us <= now_us:
                 _, _, bad, succeeded = flights.popleft()
                 again = self.again(bad) if not old else 0
                 old -= old > 0
                 if again and again_us:
-                    insort(back, (now_us + again_us, again), key=_later)
+                    back.append((now_us + again_us, again))
                 elif again:
                     begun_us = now_us if not standing else begun_us
                     standing += again

@@ -10,7 +10,7 @@ from collections import deque
 from heapq import heapify
 from itertools import count as counting
 from math import sqrt
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from emulator.simulation.line import ATTEMPTS, COUNT, FIRST, LAST, READY_FROM, READY_TO, STANDING
 from emulator.simulation.sources import NEVER_US
@@ -32,7 +32,6 @@ class Stretch:
         self.out, self.over = out, over
         self.start_us = line.now_us
         self.head, self.ordinal = line.head, line.ordinal
-        self.ahead = line.visible(line.now_us, False) - line.head + line.ready_count - line.seen
         self.flows = {flow: getattr(line.tally, flow) for flow in FLOWS}
         self.outage_lost = 0
         self.attempts: dict[int, int] = {}
@@ -109,13 +108,6 @@ class Stretch:
         again_us = line.again_us
         return [settled_from_us + again_us, settled_to_us + again_us, failing, lot[FIRST], lot[LAST], attempts, False]
 
-    def living(self, lot: Lot) -> Lot:
-        """A lot that is about to leave without those of its messages that have reached their retention by then."""
-        gone = self.expired(lot, lot[READY_FROM], lot[READY_TO], lot[COUNT])
-        self.flows["expired"] += gone
-        lot[COUNT] -= gone
-        return lot
-
     def expired(self, lot: Lot, from_us: int, to_us: int, count: int) -> int:
         """How many of so many messages of a lot have reached their retention, if the first is looked at first, and so on."""
         line = self.line
@@ -163,7 +155,7 @@ class Stretch:
             line.expire(end_us)
         if not line.consumer.max_concurrency:
             line.promote(end_us)
-            line.seen = max(0, line.visible(end_us, False) - line.head + line.ready_count - self.ahead)
+            line.seen = line.visible(end_us, False) - line.head + line.ready_count
 
     def write_rows(self, oldest_us: int) -> None:
         """Rows at the edges within, and what the watcher must see, between the ends of chunks."""
@@ -235,7 +227,7 @@ class KeepingUp(Stretch):
             self.flows["expired"] += cut
             inside[COUNT] -= cut
             if inside[COUNT]:
-                join(rounds, inside[ATTEMPTS], inside)
+                join(rounds, inside)
         attempts = 0
         late_us = self.late_us + self.took_us
         while rounds:
@@ -245,7 +237,7 @@ class KeepingUp(Stretch):
                 if back is not None:
                     if back[READY_FROM] < to_us:
                         inside, back = parted(back, to_us)
-                        join(rounds, inside[ATTEMPTS], inside)
+                        join(rounds, inside)
                     if back is not None:
                         later.append(back)
             attempts += 1
@@ -283,12 +275,10 @@ class Saturated(Stretch):
             taken += wanted
             if line.mortal:
                 self.let_go(from_us)
-            rounds: dict[Any, Lot] = {}
-            if wanted:
-                self.take(wanted, from_us, to_us, rounds)
-            for alike in sorted(rounds):
-                lot = self.living(rounds[alike])
-                back = self.deliver(lot, lot[READY_FROM] + self.took_us, lot[READY_TO] + self.took_us)
+            rounds: dict[int, Lot] = {}
+            self.take(wanted, from_us, rounds)
+            for attempts in sorted(rounds):
+                back = self.deliver(rounds[attempts], from_us + self.took_us, to_us + self.took_us)
                 if back is not None:
                     self.back.append(back)
             self.point(to_us)
@@ -305,39 +295,25 @@ class Saturated(Stretch):
         line.tally.expired = before
         line.now_us = self.start_us
 
-    def take(self, wanted: int, from_us: int, to_us: int, rounds: dict[Any, Lot]) -> None:
-        """So many messages from the front, alike ones together, each lot with when it leaves.
-
-        The line leaves evenly, and no message before it is ready; so a lot keeps what age and time have to do with each other.
-        """
+    def take(self, wanted: int, at_us: int, rounds: dict[int, Lot]) -> None:
+        """So many messages from the front, by attempts."""
         line, source = self.line, self.line.source
-        left, span_us = wanted, to_us - from_us
-
-        def leaves(lot: Lot, ready_from_us: int, ready_to_us: int) -> None:
-            nonlocal left
-            begin_us = from_us + span_us * (wanted - left) // wanted
-            left -= lot[COUNT]
-            end_us = from_us + span_us * (wanted - left) // wanted
-            lot[READY_FROM] = max(begin_us, ready_from_us)
-            lot[READY_TO] = max(end_us, ready_to_us, lot[READY_FROM])
-            join(rounds, line.alike(lot), lot)
-
-        while left:
+        while wanted:
             while line.ready and not line.ready[0][COUNT]:
                 line.ready.popleft()
-            front = line.ready[0] if line.ready else None
-            border_us = NEVER_US if front is None else front[READY_FROM]
-            fresh = min(left, source.before(min(to_us, border_us) - line.delay_us) - self.head)
+            lot = line.ready[0] if line.ready else None
+            border_us = NEVER_US if lot is None else lot[READY_FROM] - line.delay_us
+            fresh = min(wanted, source.before(min(at_us, border_us)) - self.head)
             if fresh > 0:
-                first_us, last_us = (source.time_us(number) + line.delay_us for number in (self.head, self.head + fresh - 1))
-                lot = [0, 0, fresh, self.head, self.head + fresh, 0, False]
+                join(rounds, [0, 0, fresh, self.head, self.head + fresh, 0, False])
                 self.head += fresh
-                leaves(lot, first_us, last_us)
-            elif front is None:
+                wanted -= fresh
+            elif lot is None:
                 return
-            if front is not None and left:
-                inside = line.cut_front(front, min(left, front[COUNT]))
-                leaves(inside, inside[READY_FROM], inside[READY_TO])
+            if lot is not None and wanted:
+                inside = line.cut_front(lot, min(wanted, lot[COUNT]))
+                wanted -= inside[COUNT]
+                join(rounds, inside)
 
 
 def gone(flows: dict[str, int]) -> int:
@@ -366,13 +342,13 @@ def parted(lot: Lot, at_us: int) -> tuple[Lot, Lot | None]:
     return inside, rest
 
 
-def join(rounds: dict[Any, Lot], key: Any, lot: Lot) -> None:
-    """Add a lot to one that is like it."""
-    there = rounds.get(key)
+def join(rounds: dict[int, Lot], lot: Lot) -> None:
+    """Add a lot to those of the same number of attempts."""
+    there = rounds.get(lot[ATTEMPTS])
     if not lot[COUNT]:
         return
     if there is None:
-        rounds[key] = list(lot)
+        rounds[lot[ATTEMPTS]] = list(lot)
         return
     there[COUNT] += lot[COUNT]
     there[READY_FROM], there[READY_TO] = min(there[READY_FROM], lot[READY_FROM]), max(there[READY_TO], lot[READY_TO])

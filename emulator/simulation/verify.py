@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from cfq_lint import limits
 from emulator.core.limits import SECOND_US
-from emulator.simulation import batched
 from emulator.simulation.report import TOTALS
 
 if TYPE_CHECKING:
@@ -49,16 +48,8 @@ def _shortened(queue: Setting, length_us: int, whole_us: int) -> Setting:
     return queue._replace(consumer=consumer, delivery_delay=delay, message_retention_period=retention)
 
 
-def differences(scenario: Scenario, exact: list[Tally]) -> dict[str, Any]:
-    """Every total of the slice: on the emulator, by count, and by count with leaps wherever one is possible.
-
-    And, as a yardstick, how far another seed alone moves a total: which deliveries fail is chance, and an autoscaler that
-    falls when batches throw makes much of it.
-    """
-    counted, leaping = batched.run(scenario), batched.run(scenario, plain=0)
-    others = [
-        batched.run(scenario._replace(load=scenario.load._replace(seed=scenario.load.seed + k)), plain=None) for k in (1, 2)
-    ]
+def differences(scenario: Scenario, exact: list[Tally], counted: list[Tally], leaping: list[Tally]) -> dict[str, Any]:
+    """Every total of the slice three times: on the emulator, by count, and by count with leaps wherever one is possible."""
     rows = []
     for one, other, third in zip(exact, counted, leaping, strict=True):
         for name in TOTALS:
@@ -71,7 +62,6 @@ def differences(scenario: Scenario, exact: list[Tally]) -> dict[str, Any]:
         "recovered": sum(watch.recovered_us is not None for tally in exact for watch in tally.watches),
         "largest_difference": _largest(rows, "batched"),
         "largest_difference_leaping": _largest(rows, "leaping"),
-        "largest_difference_of_another_seed": max(_apart(exact, other) for other in others),
         "leapt": round(sum(t.leapt for t in leaping) / max(1, sum(t.delivered for t in leaping)), 4),
         "rare_below": _RARE,
         "totals": rows,
@@ -83,10 +73,3 @@ def _largest(rows: list[dict[str, Any]], key: str) -> float:
         abs(row[key] - row["exact"]) / row["exact"] for row in rows if row["exact"] >= _RARE and row["total"] != "waiting"
     ]
     return round(max(shares, default=0.0), 6)
-
-
-def _apart(exact: list[Tally], other: list[Tally]) -> float:
-    pairs = [
-        (getattr(a, name), getattr(b, name)) for a, b in zip(exact, other, strict=True) for name in TOTALS if name != "waiting"
-    ]
-    return round(max((abs(a - b) / a for a, b in pairs if a >= _RARE), default=0.0), 6)
