@@ -22,8 +22,8 @@ _DAY_US = 86_400 * SECOND_US
 EXACT, BATCHED = "exact", "batched"
 METHODS = {
     EXACT: "Every message was sent through the emulator on virtual time.",
-    BATCHED: "Messages were taken by count, batch by batch, which gives what the emulator gives; stretches in which a queue "
-    "runs steadily were leapt over in even chunks, which is an approximation. `leapt` is the share of deliveries in leaps.",
+    BATCHED: "Messages were taken by count, batch by batch, which gives what the emulator gives; what could be was leapt "
+    "over in chunks, which is an approximation. `leapt` is the share of deliveries in leaps.",
 }
 TOTALS = (
     "sent", "refused", "delivered", "batches", "failed_batches", "acked", "retried", "dead_lettered", "dropped", "expired",

@@ -19,21 +19,30 @@ CHANCES = 5
 
 
 def near(case):
+    """The totals and the recovery of both runs are near each other, and so is the backlog."""
+    plain, leaping = totals_near(case)
+    backlog_near(case, plain, leaping)
+    return leaping
+
+
+def totals_near(case):
     plain, leaping = batched.run(case, plain=None), batched.run(case, plain=0)
     for one, other in zip(plain, leaping, strict=True):
         for name in FLOWS:
             a, b = getattr(one, name), getattr(other, name)
             assert abs(a - b) <= max(TOLERANCE * a, CHANCES * sqrt(2 * max(a, b, 1)) + 3 * 100), (one.name, name, a, b)
-        area, other_area = one.backlog_seconds, other.backlog_seconds
-        # Where every delivery fails and the slots just suffice, a leap has a few thousand messages too many in line.
-        spare = 3_000 if case.load.failure == 1 else 500
-        assert abs(area - other_area) <= 0.03 * area + case.load.duration_us / S * spare, (one.name, area, other_area)
         for watch, seen in zip(one.watches, other.watches, strict=True):
             assert (watch.recovered_us is None) == (seen.recovered_us is None) or len(one.rows) < 10
             if watch.recovered_us is not None and seen.recovered_us is not None:
                 took, took_too = watch.recovered_us - watch.end_us, seen.recovered_us - seen.end_us
                 assert abs(took - took_too) <= 0.03 * took + 5 * S, (took / S, took_too / S)
-    return leaping
+    return plain, leaping
+
+
+def backlog_near(case, plain, leaping):
+    for one, other in zip(plain, leaping, strict=True):
+        area, other_area = one.backlog_seconds, other.backlog_seconds
+        assert abs(area - other_area) <= 0.03 * area + case.load.duration_us / S * 500, (one.name, area, other_area)
 
 
 CASES = {
@@ -54,10 +63,24 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("given", CASES.values(), ids=CASES)
-def test_totals_are_within_one_percent_of_the_run_batch_by_batch(given):
-    jobs, *_ = near(scenario(seconds=900, **given))
-    assert jobs.leapt > 0.3 * jobs.delivered, "the case shows nothing"
+BACKLOG_IS_OFF = {"everything fails"}
+"""A fault that is known: where the slots just suffice for the retries, a leap has some thousand messages too many in line."""
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_totals_are_within_one_percent_of_the_run_batch_by_batch(name):
+    case = scenario(seconds=900, **CASES[name])
+    plain, leaping = totals_near(case)
+    assert leaping[0].leapt > 0.3 * leaping[0].delivered, "the case shows nothing"
+    if name not in BACKLOG_IS_OFF:
+        backlog_near(case, plain, leaping)
+
+
+@pytest.mark.xfail(reason="a fault that is known, see BACKLOG_IS_OFF", strict=True)
+@pytest.mark.parametrize("name", sorted(BACKLOG_IS_OFF))
+def test_the_backlog_is_near_also_where_it_is_known_not_to_be(name):
+    case = scenario(seconds=900, **CASES[name])
+    backlog_near(case, *totals_near(case))
 
 
 @settings(max_examples=12, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
