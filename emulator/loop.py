@@ -69,7 +69,8 @@ class _Selector:
 class VirtualLoop(asyncio.SelectorEventLoop):
     """`run_ready` runs what can run at `now_us`; `next_timer_us` tells when there is more to do."""
 
-    resolution_seconds = 1e-6
+    resolution_seconds = 0.5e-6
+    """Timers are due at whole microseconds; what is nearer than half of one is due now, whatever floats make of it."""
 
     def __init__(self, now_us: int) -> None:
         self.now_us = self._origin_us = now_us
@@ -87,10 +88,10 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         return (self.now_us - self._origin_us) / SECOND_US
 
     def call_at(self, when: float, callback: Callable[..., Any], *args: Any, context: Any = None) -> asyncio.TimerHandle:  # type: ignore[override]
-        """Set a timer."""
+        """Set a timer, for the nearest microsecond."""
         self._check_closed()  # type: ignore[attr-defined]
         self._places += 1
-        timer = _Timer(when, self._places, callback, args, self, context)
+        timer = _Timer(round(when * SECOND_US) / SECOND_US, self._places, callback, args, self, context)
         heapq.heappush(self._scheduled, timer)  # type: ignore[attr-defined]
         timer._scheduled = True  # type: ignore[attr-defined] # noqa: SLF001 - as BaseEventLoop.call_at does
         return timer

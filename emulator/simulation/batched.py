@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from heapq import merge
 from typing import TYPE_CHECKING
 
 from cfq_lint import limits
@@ -10,19 +11,13 @@ from emulator.simulation.line import Line
 from emulator.simulation.sources import DeadLetters, Source, producer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from emulator.simulation.scenario import Scenario, Setting
     from emulator.simulation.tally import Tally
 
-_BATCHES = 125
-"""Batches between two looks at whether the queue runs steadily."""
-_BATCHES_AT_ONCE = 25
-"""The same where leaps are wanted from the start: in a slice that tests them."""
-
-
-PLAIN_BATCHES = 50_000
-"""So many batches of each queue are taken one by one before the first leap: a short run is exact."""
+_BATCHES = 5_000
+"""Batches between two words about progress."""
 
 
 class Unfit(ValueError):  # noqa: N818 - what the scenario is
@@ -58,34 +53,28 @@ def lifetime_us(setting: Setting) -> int:
     return seconds * SECOND_US
 
 
-def run(scenario: Scenario, progress: Callable[[int], None] | None = None, *, plain: int | None = PLAIN_BATCHES) -> list[Tally]:
+def run(scenario: Scenario, progress: Callable[[int], None] | None = None) -> list[Tally]:
     """Run a scenario by count; a tally for each queue, in the scenario's order. `progress` hears of the moment reached.
 
-    The first `plain` batches of each queue are taken one by one, None: all of them. Raises Unfit.
+    Raises Unfit.
     """
-    from emulator.simulation.leap import Leaper
-
     load = scenario.load
-    dead: dict[str, list[tuple[int, int, int]]] = {setting.name: [] for setting in scenario.queues}
+    dead: dict[str, list[Iterator[tuple[int, int]]]] = {setting.name: [] for setting in scenario.queues}
     lines = {}
-    between = _BATCHES_AT_ONCE if plain == 0 else _BATCHES
     for setting in order(scenario):
         refused = 0
         source: Source
         if setting.loaded:
             source, refused = producer(load.rate, load.duration_us)
         else:
-            source = DeadLetters(sorted(dead.pop(setting.name)))
+            source = DeadLetters((at_us, at_us, count) for at_us, count in merge(*dead.pop(setting.name)))
         line = Line(scenario, setting, source, lifetime_us(setting))
-        leaper = Leaper(line, plain) if plain is not None and setting.consumer is not None else None
-        while line.run(between):
-            if leaper is not None:
-                leaper.look()
+        while line.run(_BATCHES):
             if progress is not None:
                 progress(line.now_us)
         line.tally.refused = refused
         if setting.consumer is not None and setting.consumer.dead_letter_queue is not None:
-            dead[setting.consumer.dead_letter_queue] += line.dead
+            dead[setting.consumer.dead_letter_queue].append(zip(line.dead[::2], line.dead[1::2], strict=True))
         lines[setting.name] = line
     end_us = max(line.idle_us for line in lines.values())
     for line in lines.values():

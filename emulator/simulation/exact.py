@@ -154,23 +154,16 @@ def _handler(desk: _Desk) -> Callable[[Any], Any]:
     """The modelled consumer of a queue: takes its time, then fails or not, as the desk has planned."""
     whole = desk.load.mode == BATCH
 
-    def end(batch: Any, plan: _Plan) -> None:
+    async def handle(batch: Any) -> None:
+        plan = desk.next
+        assert plan is not None, "a handler runs after its batch has left"
+        await asyncio.sleep((plan.took_us + plan.over) / SECOND_US)
         if plan.failing and whole:
             raise Failing("a message has failed, and with it the batch")
         for k in plan.failing:
             batch.messages[k].retry()
 
-    def at_once(batch: Any) -> None:
-        assert desk.next is not None, "a handler runs after its batch has left"
-        end(batch, desk.next)
-
-    async def slowly(batch: Any) -> None:
-        plan = desk.next
-        assert plan is not None, "as above"
-        await asyncio.sleep((plan.took_us + plan.over) / SECOND_US)
-        end(batch, plan)
-
-    return slowly if desk.load.processing_us or desk.load.processing_message_us else at_once
+    return handle
 
 
 def run(scenario: Scenario, progress: Callable[[int], None] | None = None) -> list[Tally]:

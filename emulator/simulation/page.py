@@ -46,10 +46,8 @@ def page(reports: list[dict[str, Any]]) -> str:
     if "check" in first:
         check = first["check"]
         parts.append(f'<p class="soft">{escape(check_line(check))}</p>')
-        rows = [
-            [row["queue"], row["total"], *(f"{row[k]:,}" for k in ("exact", "batched", "leaping"))] for row in check["totals"]
-        ]
-        heads = ["queue", "total", "emulator", "by count", "with leaps from the start"]
+        rows = [[row["queue"], row["total"], *(f"{row[k]:,}" for k in ("exact", "batched"))] for row in check["totals"]]
+        heads = ["queue", "total", "emulator", "by count"]
         parts.append(_details("The check, total by total", _table("The check", heads, rows)))
     return _document(first["label"], parts)
 

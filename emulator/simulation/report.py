@@ -22,8 +22,7 @@ _DAY_US = 86_400 * SECOND_US
 EXACT, BATCHED = "exact", "batched"
 METHODS = {
     EXACT: "Every message was sent through the emulator on virtual time.",
-    BATCHED: "Messages were taken by count, batch by batch, which gives what the emulator gives; what could be was leapt "
-    "over in chunks, which is an approximation. `leapt` is the share of deliveries in leaps.",
+    BATCHED: "Messages were taken by count, batch by batch: every decision is the emulator's, and so is every total.",
 }
 TOTALS = (
     "sent", "refused", "delivered", "batches", "failed_batches", "acked", "retried", "dead_lettered", "dropped", "expired",
@@ -113,7 +112,6 @@ def _queue(scenario: Scenario, queue: Setting, tally: Tally) -> dict[str, Any]:
         "backlog_mean": round(tally.backlog_seconds * SECOND_US / max(1, tally.end_us), 3),
         "oldest_seconds_max": max(row.oldest_us for row in rows) / SECOND_US,
         "end_seconds": tally.end_us / SECOND_US,
-        "leapt": round(tally.leapt / tally.delivered, 4) if tally.delivered else 0.0,
         "outages": [
             {
                 "start_seconds": watch.start_us / SECOND_US,

@@ -75,8 +75,8 @@ class Scenario(NamedTuple):
 
 
 def invocation_us(load: Load, count: int) -> tuple[int, bool]:
-    """How long a delivery of so many messages takes, and whether it runs out of its 15 minutes."""
-    took_us = load.processing_us + load.processing_message_us * count
+    """How long a delivery of so many messages takes, a microsecond at least, and whether it runs out of its 15 minutes."""
+    took_us = max(1, load.processing_us + load.processing_message_us * count)
     wall_us = limits.CONSUMER_WALL_SECONDS * SECOND_US
     return min(took_us, wall_us), took_us > wall_us
 

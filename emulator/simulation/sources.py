@@ -36,23 +36,24 @@ class Steady:
 
     def __init__(self, rate: Fraction, end_us: int) -> None:
         self.end_us = end_us
-        self._over, self._under = SECOND_US * rate.denominator, rate.numerator
+        between_us = SECOND_US / rate
+        self.over, self.under = between_us.numerator, between_us.denominator
         self.total = self._before(end_us)
 
     def _before(self, at_us: int) -> int:
-        return -(-at_us * self._under // self._over)
+        return -(-at_us * self.under // self.over)
 
     def time_us(self, number: int) -> int:
         """When an arrival comes."""
-        return number * self._over // self._under if number < self.total else NEVER_US
+        return number * self.over // self.under if number < self.total else NEVER_US
 
     def before(self, at_us: int) -> int:
         """How many came before a moment."""
-        return 0 if at_us <= 0 else self.total if at_us >= self.end_us else -(-at_us * self._under // self._over)
+        return 0 if at_us <= 0 else self.total if at_us >= self.end_us else -(-at_us * self.under // self.over)
 
     def until(self, at_us: int) -> int:
         """How many came up to and including a moment."""
-        return self.before(at_us + 1)
+        return 0 if at_us < 0 else self.total if at_us + 1 >= self.end_us else -(-(at_us + 1) * self.under // self.over)
 
 
 class Fed:

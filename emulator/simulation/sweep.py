@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from emulator.simulation.scenario import Scenario
     from emulator.simulation.settings import Value
 
-_ENGINE = 2
+_ENGINE = 3
 """Raised when the same scenario would give another result."""
 EXACT_MESSAGES = 20_000
 """Loads of no more messages than this are run exactly unless somebody says otherwise."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from emulator.core.limits import SECOND_US
+from emulator.simulation.sources import NEVER_US
 
 if TYPE_CHECKING:
     from emulator.simulation.scenario import Load
@@ -94,7 +95,6 @@ class Tally:
     rows: list[Row] = field(default_factory=list)
     watches: list[Watch] = field(default_factory=list)
     end_us: int = 0
-    leapt: int = 0
     slots_max: int = 1
 
     @property
@@ -137,10 +137,14 @@ class Watcher:
         self.found: list[Watch] = []
 
     @property
-    def next_us(self) -> int | None:
-        """When the backlog must be looked at next; None when nothing is watched."""
-        moments = [watch.end_us for watch in self.waiting]
-        return min(moments) if moments else None
+    def next_us(self) -> int:
+        """From when on every backlog must be seen; NEVER_US when nothing is watched."""
+        return min((watch.end_us for watch in self.waiting), default=NEVER_US)
+
+    @property
+    def level(self) -> int:
+        """Backlogs above this are nothing to see."""
+        return max((watch.level for watch in self.waiting), default=0)
 
     def edge(self, at_us: int, backlog: int) -> None:
         """The backlog at an edge. The level before an outage is the highest since the start, or since the last recovery."""

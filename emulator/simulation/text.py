@@ -78,12 +78,10 @@ def check_line(check: dict[str, Any]) -> str:
     """What the check of the slice came to."""
     count = check["outages"]
     inside = f" with {count} outage{'s' if count > 1 else ''}, shortened like every delay" if count else ""
-    said = (
-        f"Checked on {span(check['slice_seconds'] * 1e6)} of this load{inside}, on the emulator: largest difference of a total "
-        f"of at least {check['rare_below']:,}: {percent(check['largest_difference'])} batch by batch, "
-        f"{percent(check['largest_difference_leaping'])} with leaps from the start"
-    )
-    return f"{said} ({check['leapt']:.0%} of its deliveries)."
+    said = f"Checked on {span(check['slice_seconds'] * 1e6)} of this load{inside}, on the emulator: "
+    if not check["largest_difference"]:
+        return f"{said}every total is the same."
+    return f"{said}the largest difference of a total is {percent(check['largest_difference'])}."
 
 
 def _wrap(line: str, width: int, indent: str = "") -> list[str]:

@@ -13,6 +13,7 @@ import time
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from cfq_lint import limits
 from emulator.core.model import Consumer
 from emulator.simulation import batched, exact
 from emulator.simulation.scenario import BATCH, MESSAGE, Load, Scenario, Setting
@@ -32,14 +33,17 @@ CASES = {
     "100 retries, 73 s apart": (MESSAGE, {"max_retries": 100, "retry_delay": 73}),
     "ten slots": (BATCH, {"max_concurrency": 10}),
     "batches of one": (BATCH, {"max_batch_size": 1, "max_concurrency": 110}),
+    "10 retries, 10 min apart, kept an hour": (MESSAGE, {"max_retries": 10, "retry_delay": 600, "retention": 3_600}),
 }
 
 
 def day(mode: str, settings: dict) -> Scenario:
     """A day with its outage."""
     load = Load(Fraction(500), 24 * HOUR_US, ((6 * HOUR_US, 8 * HOUR_US),), 0.03, processing_us=SECOND_US // 5, mode=mode)
-    consumer = Consumer(**{"dead_letter_queue": "dead", **settings})
-    return Scenario(load, (Setting("jobs", consumer, loaded=True), Setting("dead", None, dead_letters=True)))
+    retention = settings.get("retention", limits.RETENTION_SECONDS_DEFAULT)
+    consumer = Consumer(dead_letter_queue="dead", **{key: value for key, value in settings.items() if key != "retention"})
+    jobs = Setting("jobs", consumer, message_retention_period=retention, loaded=True)
+    return Scenario(load, (jobs, Setting("dead", None, dead_letters=True)))
 
 
 def rate(run: Callable[[Scenario], list[Tally]], scenario: Scenario) -> float:
@@ -52,7 +56,7 @@ def rate(run: Callable[[Scenario], list[Tally]], scenario: Scenario) -> float:
 def main() -> int:
     """Measure every case and print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--check", action="store_true", help="exit 1 where a goal is missed")
     options = parser.parse_args()
     missed = False
@@ -64,7 +68,7 @@ def main() -> int:
             ratios.append(rate(batched.run, scenario) / slowly)
         median = statistics.median(ratios)
         missed |= median < GOAL
-        print(f"{name:<26} {median:>8,.0f} x exact emulation (goal {GOAL})", flush=True)
+        print(f"{name:<40} {median:>8,.0f} x exact emulation (goal {GOAL})", flush=True)
     return 1 if missed and options.check else 0
 
 

@@ -7,6 +7,8 @@ import socket
 import time
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from emulator import loop as loop_module
 from emulator.loop import Spinning, VirtualLoop
@@ -70,6 +72,29 @@ def test_a_timer_does_not_run_before_its_moment(loop):
     assert seen == []
     loop.run_ready(300_000)
     assert seen == [0.3]
+
+
+@given(
+    st.integers(0, 10**15), st.lists(st.floats(0, 2_000, allow_nan=False), min_size=1, max_size=8), st.integers(1, 900_000_000),
+)  # fmt: skip
+@example(0, [900.000001], 900_000_000)
+@example(59_500_000, [0.0000005, 0.0000015, 0.000001], 1)
+def test_at_every_microsecond_what_is_due_runs_and_the_rest_is_let_alone(start_us, delays, step_us):
+    """Timers between two microseconds, or a microsecond after the moment, must not keep time from going on."""
+    loop = VirtualLoop(start_us)
+    ran = []
+    try:
+        for delay in delays:
+            loop.call_later(delay, lambda delay=delay: ran.append((delay, loop.now_us - start_us)))
+        loop.run_ready(start_us + step_us)
+        while (next_us := loop.next_timer_us()) is not None:
+            assert next_us > loop.now_us, "what is due has run"
+            loop.run_ready(next_us)
+    finally:
+        loop.close()
+    assert sorted(delay for delay, _ in ran) == sorted(delays)
+    for delay, at_us in ran:
+        assert abs(at_us - max(delay * SECOND, step_us)) <= 1 or at_us == step_us
 
 
 def test_timeouts_are_virtual(loop):
