@@ -10,6 +10,7 @@ from __future__ import annotations
 from array import array
 from bisect import insort
 from collections import deque
+from heapq import heappop, heappush
 
 from emulator.core.decide.consume import scaled
 from emulator.core.limits import SECOND_US
@@ -57,6 +58,9 @@ class Line:
         self.now_us, self.after = 0, False
         self.head = self.ordinal = 0
         self.back = Returned()
+        self.doomed: list[tuple[int, int]] = []
+        """Messages that will reach their retention before they are ready again, as (first, count): nothing depends on them but
+        the counts. A run that drains needs the moments of their deaths, and keeps them with the others."""
         self.flights: deque[Flight] = deque()
         self.slots = (consumer.max_concurrency or 1) if setting.consumer is not None else 0
         self.auto, self.seen, self.permille = not consumer.max_concurrency, -1, 0
@@ -281,7 +285,10 @@ class Line:
         """Expired if its time is over; else dead-lettered or dropped after the last attempt; else back. How many came back."""
         now_us, tally = self.now_us, self.tally
         again_us = now_us + self.again_us
-        over = self.source.until(now_us - self.lifetime_us) if now_us >= self.lifetime_us else 0
+        source, lifetime_us = self.source, self.lifetime_us
+        mortal = again_us >= lifetime_us
+        over = source.until(now_us - lifetime_us) if mortal else 0
+        doom = source.until(again_us - lifetime_us) if mortal and self.end_us != NEVER_US else 0
         retried = lost = 0
         for first, count, attempt in parts:
             if first < over:
@@ -294,9 +301,14 @@ class Line:
                 lost += count
             else:
                 retried += count
-                self.back.enter(again_us, first, count, attempt)
-                if now_us >= self.lifetime_us:  # it may be the next to reach its retention
-                    self.border_us = now_us
+                lasting = min(max(first, doom), first + count)
+                if mortal:  # it may be the next to reach its retention
+                    soonest = first if now_us >= self.watch_us else lasting
+                    self.border_us = min(self.border_us, source.time_us(soonest) + lifetime_us)
+                if first < lasting:
+                    heappush(self.doomed, (first, lasting - first))
+                if lasting < first + count:
+                    self.back.enter(again_us, lasting, first + count - lasting, attempt)
         tally.retried += retried
         if lost:
             tally.outage_lost += lost if out else 0
@@ -314,6 +326,8 @@ class Line:
         if when_us < self.lifetime_us:
             return self.lifetime_us
         first = min(self.head, self.back.dies())
+        if self.doomed and when_us >= self.watch_us:
+            first = min(first, self.doomed[0][0])
         return min(self.source.time_us(first) + self.lifetime_us, NEVER_US)
 
     def expire(self, dies_us: int, until_us: int) -> None:
@@ -329,11 +343,21 @@ class Line:
         self.head += fresh
         gone, highest = self.back.expire(limit)
         self.tally.expired += fresh + gone
-        if fresh or gone:
-            highest = self.head - 1 if fresh else highest
-            self.now_us = self.source.time_us(highest) + self.lifetime_us
+        self.bury(until_us)
+        highest = self.head - 1 if fresh else highest
+        self.now_us = until_us if highest < 0 else self.source.time_us(highest) + self.lifetime_us
         if until_us >= self.watch_us:
             self.see(until_us)
+
+    def bury(self, at_us: int) -> None:
+        """Count the doomed that have reached their retention."""
+        limit = self.source.until(at_us - self.lifetime_us)
+        while self.doomed and self.doomed[0][0] < limit:
+            first, count = heappop(self.doomed)
+            gone = min(count, limit - first)
+            self.tally.expired += gone
+            if gone < count:
+                heappush(self.doomed, (first + gone, count - gone))
 
     # --- edges
 
@@ -347,6 +371,7 @@ class Line:
         now, after = self.now_us, self.after
         self.now_us, self.after = at_us, False
         self.tally.sent = self.source.before(at_us)
+        self.bury(at_us)
         backlog, oldest_us = self.backlog(), self.oldest_us()
         self.now_us, self.after = (now, after) if now == at_us else (at_us, False)
         age_us = 0 if oldest_us == NEVER_US else at_us - oldest_us
@@ -357,6 +382,7 @@ class Line:
 
     def see(self, at_us: int) -> None:
         """Show the backlog to the watcher."""
+        self.bury(at_us)
         backlog = self.backlog()
         self.watcher.see(at_us, backlog)
         self.watch_us = self.watcher.next_us
@@ -371,6 +397,8 @@ class Line:
         first = min(self.back.oldest(), min((part[0] for flight in self.flights for part in flight[3]), default=NEVER_US))
         if self.head < self.source.before(self.now_us):
             first = min(first, self.head)
+        if self.doomed:
+            first = min(first, self.doomed[0][0])
         return NEVER_US if first == NEVER_US else self.source.time_us(first)
 
     @property
