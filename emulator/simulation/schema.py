@@ -112,7 +112,7 @@ def _load() -> dict[str, Any]:
             "processing_seconds": _amount("seconds that a batch takes"),
             "processing_per_message_seconds": _amount("seconds more for each message in it"),
             "size_bytes": _count("bytes of a message"),
-            "seed": {"type": "integer"},
+            "seed": {"type": "integer", "description": "which deliveries fail hangs on it"},
             "plan": {"enum": ["free", "paid"]},
             "drain": {"type": "boolean", "description": "whether the run went on until nothing was due"},
         }
