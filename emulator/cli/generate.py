@@ -1,26 +1,39 @@
-"""Write `schemas/openapi.json` from the table of operations, or with --check say whether it is stale."""
+"""Write what `schemas/` has of the emulator, or with --check say what is stale: `python -m emulator.cli.generate`."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from emulator.http import openapi
 from emulator.http.app import OPERATIONS
-from emulator.http.openapi import text
+from emulator.simulation import schema
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+MADE: dict[str, Callable[[], str]] = {
+    "openapi.json": lambda: openapi.text(OPERATIONS),
+    "simulation.schema.json": schema.text,
+}
+"""By name: the file below `schemas/`, and what makes its text."""
 
 
 def main(arguments: list[str]) -> int:
     """Write, or check; 1 where a check finds a stale file."""
-    path = Path("schemas") / "openapi.json"
-    made = text(OPERATIONS)
-    if path.is_file() and path.read_text(encoding="utf-8") == made:
-        return 0
-    if "--check" in arguments:
-        print(f"stale: {path}; run `python -m emulator.cli.generate`")
-        return 1
-    path.write_text(made, encoding="utf-8")
-    print(f"wrote {path}")
-    return 0
+    found = 0
+    for name, make in MADE.items():
+        path, made = Path("schemas") / name, make()
+        if path.is_file() and path.read_text(encoding="utf-8") == made:
+            continue
+        if "--check" in arguments:
+            print(f"stale: {path}; run `python -m emulator.cli.generate`")
+            found = 1
+        else:
+            path.write_text(made, encoding="utf-8")
+            print(f"wrote {path}")
+    return found
 
 
 if __name__ == "__main__":

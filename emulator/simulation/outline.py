@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import textwrap
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from emulator.history import table
-from emulator.simulation.text import load_line, money, recovery
+from emulator.simulation.settings import LOADS
+from emulator.simulation.text import UNRECOVERED, load_line, money, recovery
 from emulator.simulation.units import compact, span
 
 if TYPE_CHECKING:
@@ -20,9 +21,19 @@ SHORT = {
     "max_batch_size": "size", "max_batch_timeout": "timeout", "max_retries": "retries", "retry_delay": "delay",
     "max_concurrency": "slots", "delivery_delay": "delayed", "message_retention_period": "kept", "processing": "takes",
     "deliveries": "deliv.", "retries": "retried", "dead letters": "dead", "done twice": "twice", "waiting": "left",
-    "recovered": "recov.", "USD/month": "USD/mo",
+    "recovered": "recov.", "operations/month": "ops/mo", "USD/month": "USD/mo",
 }  # fmt: skip
 """Heads for a terminal that has no room for whole words."""
+_OPERATIONS, _USD = "operations/month", "USD/month"
+
+
+class Column(NamedTuple):
+    """A column in whole words and in few letters (`3.6M`, `12min`): its heads, and a cell for each run."""
+
+    head: str
+    short: str
+    cells: list[str]
+    brief: list[str]
 
 
 def row(settings: dict[str, Any], report: dict[str, Any]) -> dict[str, Any]:
@@ -42,55 +53,84 @@ def row(settings: dict[str, Any], report: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def cells(rows: list[dict[str, Any]]) -> tuple[list[str], list[list[str]]]:
-    """Heads and cells of the columns in which anything happened."""
-    keys = list(rows[0]["settings"])
-    measures = [name for name in MEASURES if any(each[name] for each in rows)]
-    heads = [*keys, *(MEASURES[name] for name in measures), "backlog", "oldest"]
-    outages = any(each["recovered"] for each in rows)
-    heads += ["recovered"] if outages else []
-    heads.append("USD/month")
-    body = []
-    for each in rows:
-        line = ["auto" if each["settings"][key] is None else str(each["settings"][key]) for key in keys]
-        line += [f"{each[name]:,}" for name in measures]
-        line += [f"{each['backlog_max']:,}", span(each["oldest_seconds_max"] * 1e6)]
-        line += [each["recovered"]] if outages else []
-        body.append([*line, money(each["month_usd"])])
-    return heads, body
-
-
-def text(rows: list[dict[str, Any]], report: dict[str, Any], width: int = 80) -> str:
-    """A table where there is room, one in short words where there is less, else a block for each run."""
-    heads, body = cells(rows)
-    head = "\n".join(textwrap.wrap(report["label"], width) + textwrap.wrap(load_line(report["load"]), width)) + "\n\n"
-    drawn = table(heads, body)
-    if _fits(drawn, width):
-        return head + drawn + "\n"
-    brief = table([SHORT.get(name, name) for name in heads], brief_cells(rows))
-    if _fits(brief, width):
-        return head + brief + "\n"
-    blocks = ["\n".join(f"{name:<16} {value}" for name, value in zip(heads, line, strict=True)) for line in body]
-    return head + "\n\n".join(blocks) + "\n"
-
-
-def brief_cells(rows: list[dict[str, Any]]) -> list[list[str]]:
-    """The cells in few letters: `3.6M`, `12min`."""
-    heads, body = cells(rows)
-    measures = [name for name in MEASURES if any(each[name] for each in rows)]
-    keys = len(rows[0]["settings"])
+def columns(rows: list[dict[str, Any]]) -> list[Column]:
+    """What is swept, then what differs or happened in any run, then what it costs."""
     found = []
-    for each, line in zip(rows, body, strict=True):
-        short = [*line[:keys], *(compact(each[name]) for name in measures), compact(each["backlog_max"])]
-        short.append(line[len(short)].replace(" ", ""))
-        if "recovered" in heads:
-            short.append("never" if line[-2].startswith("not") else line[-2].replace(" ", ""))
-        found.append([*short, "-" if each["month_usd"] is None else f"{each['month_usd']:,.0f}"])
+    for key in rows[0]["settings"]:
+        values = ["auto" if each["settings"][key] is None else str(each["settings"][key]) for each in rows]
+        found.append(Column(key, SHORT.get(key, key), values, values))
+    counted = {"sent": "sent"} if len({each["sent"] for each in rows}) > 1 else {}
+    counted |= {name: label for name, label in MEASURES.items() if any(each[name] for each in rows)}
+    found += [_counts(label, [each[name] for each in rows]) for name, label in counted.items()]
+    found.append(_counts("backlog", [each["backlog_max"] for each in rows]))
+    found.append(_words("oldest", [span(each["oldest_seconds_max"] * 1e6) for each in rows]))
+    if any(each["recovered"] for each in rows):
+        found.append(_words("recovered", [each["recovered"] for each in rows]))
+    found.append(_counts(_OPERATIONS, [each["operations_a_month"] for each in rows]))
+    prices = [each["month_usd"] for each in rows]
+    if None not in prices:
+        found.append(Column(_USD, SHORT[_USD], [money(usd) for usd in prices], [compact(usd) for usd in prices]))
     return found
 
 
-def _fits(drawn: str, width: int) -> bool:
-    return max(map(len, drawn.splitlines())) <= width
+def _counts(head: str, values: list[int]) -> Column:
+    return Column(head, SHORT.get(head, head), [f"{value:,}" for value in values], [compact(value) for value in values])
+
+
+def _words(head: str, values: list[str]) -> Column:
+    brief = [value.replace(UNRECOVERED, "never").replace(" ", "") for value in values]
+    return Column(head, SHORT.get(head, head), values, brief)
+
+
+def cells(rows: list[dict[str, Any]]) -> tuple[list[str], list[list[str]]]:
+    """Heads and cells of the columns, in whole words."""
+    found = columns(rows)
+    return [column.head for column in found], _lines(column.cells for column in found)
+
+
+def _lines(found: Iterable[list[str]]) -> list[list[str]]:
+    return [list(line) for line in zip(*found, strict=True)]
+
+
+def about(rows: list[dict[str, Any]], report: dict[str, Any]) -> str:
+    """The load in sentences, with what of it is another one in each run."""
+    said = [load_line(report["load"])]
+    swept = [key for key in rows[0]["settings"] if key in LOADS]
+    if swept:
+        said.append(f"Each run has its own {', '.join(swept)}; here stands the first run's.")
+    sent = {each["sent"] for each in rows}
+    if len(sent) == 1:
+        said.append(f"{sent.pop():,} messages are sent in each run.")
+    return " ".join(said)
+
+
+def text(rows: list[dict[str, Any]], report: dict[str, Any], width: int = 80) -> str:
+    """A table where there is room, one in short words where there is less, else a block for each run.
+
+    Operations that have a price are left out of a table first.
+    """
+    head = "\n".join(textwrap.wrap(report["label"], width) + textwrap.wrap(about(rows, report), width)) + "\n\n"
+    every = columns(rows)
+    fewer = [column for column in every if column.head != _OPERATIONS] if every[-1].head == _USD else every
+    drawn = [table([column.head for column in some], _lines(column.cells for column in some)) for some in (every, fewer)]
+    drawn += [table([column.short for column in some], _lines(column.brief for column in some)) for some in (every, fewer)]
+    for each in drawn:
+        if max(map(len, each.splitlines())) <= width:
+            return head + each + "\n"
+    return head + _blocks(every, width) + "\n"
+
+
+def _blocks(found: list[Column], width: int) -> str:
+    """One run below the other: a line for each column, more for what is longer than that."""
+    heads = max(len(column.head) for column in found) + 2
+    blocks = []
+    for line in _lines(column.cells for column in found):
+        lines = []
+        for column, value in zip(found, line, strict=True):
+            first, *rest = textwrap.wrap(value, width - heads) or [""]
+            lines += [column.head.ljust(heads) + first, *(" " * heads + more for more in rest)]
+        blocks.append("\n".join(lines))
+    return "\n\n".join(blocks)
 
 
 def as_dict(rows: Iterable[dict[str, Any]], report: dict[str, Any]) -> dict[str, Any]:

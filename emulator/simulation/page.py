@@ -7,7 +7,7 @@ from html import escape
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from emulator.simulation.outline import MEASURES, cells
+from emulator.simulation.outline import MEASURES, about, cells
 from emulator.simulation.svg import Curve, plot, time_ticks, time_unit
 from emulator.simulation.text import changes, check_line, comparison, load_line, money
 from emulator.simulation.units import compact, span
@@ -55,7 +55,7 @@ def page(reports: list[dict[str, Any]]) -> str:
 def sweep_page(rows: list[dict[str, Any]], report: dict[str, Any]) -> str:
     """The page of a sweep: a table, and where one setting was swept a plot of each measure over it."""
     heads, body = cells(rows)
-    parts = [f"<h1>{escape(report['label'])}</h1>", f'<p class="soft">{escape(load_line(report["load"]))}</p>']
+    parts = [f"<h1>{escape(report['label'])}</h1>", f'<p class="soft">{escape(about(rows, report))}</p>']
     keys = list(rows[0]["settings"])
     values = [row["settings"][keys[0]] for row in rows]
     if len(keys) == 1 and len(rows) > 1 and all(isinstance(value, int) for value in values):

@@ -1,4 +1,7 @@
-"""The report of a run: plain values for JSON, from which text and page are made. No wall time: same seed, same report."""
+"""The report of a run: plain values for JSON, from which text and page are made. No wall time: same seed, same report.
+
+The shape is in schemas/simulation.schema.json, and a field is only ever added within a version.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from cfq_lint import limits
 from cfq_lint.pricing import chunks, month_usd
 from emulator.billing import Operations
 from emulator.core.limits import SECOND_US
+from emulator.core.model import Consumer
 from emulator.simulation.findings import findings
 from emulator.simulation.tally import FLOWS
 
@@ -28,6 +32,8 @@ TOTALS = (
     "sent", "refused", "delivered", "batches", "failed_batches", "acked", "retried", "dead_lettered", "dropped", "expired",
     "duplicates", "waiting",
 )  # fmt: skip
+CONSUMER = tuple(name for name in Consumer._fields if name not in {"type", "visibility_timeout_ms"})
+"""What of a consumer's settings is reported: a pull is not simulated."""
 
 
 def operations(tally: Tally, size_bytes: int) -> Operations:
@@ -94,9 +100,7 @@ def load_as_dict(load: Load) -> dict[str, Any]:
 
 def _queue(scenario: Scenario, queue: Setting, tally: Tally) -> dict[str, Any]:
     done = operations(tally, scenario.load.size_bytes)
-    consumer = None if queue.consumer is None else {
-        name: value for name, value in queue.consumer._asdict().items() if name not in {"type", "visibility_timeout_ms"}
-    }  # fmt: skip
+    consumer = None if queue.consumer is None else {name: getattr(queue.consumer, name) for name in CONSUMER}
     rows = tally.rows
     return {
         "name": queue.name,

@@ -21,6 +21,7 @@ LABELS = {
     "dead_lettered": "dead-lettered", "dropped": "deleted after retries",
     "expired": "expired", "duplicates": "done twice", "waiting": "waiting at the end",
 }  # fmt: skip
+UNRECOVERED = "not within the run"
 LOSSES = {"dead_lettered", "dropped", "expired", "refused"}
 
 
@@ -202,4 +203,4 @@ def comparison(queues: list[dict[str, Any] | None]) -> list[tuple[str, list[str]
 def recovery(queue: dict[str, Any]) -> str:
     """How long each outage was felt."""
     took = [outage["recovered_after_seconds"] for outage in queue["outages"]]
-    return ", ".join("not within the run" if each is None else span(each * 1e6) for each in took) or "-"
+    return ", ".join(UNRECOVERED if each is None else span(each * 1e6) for each in took) or "-"

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 _YEAR_SECONDS = 366 * 86_400
 _MINUTE, _WHOLE_MINUTES, _HOURS_MAX, _WHOLE = 60, 600, 48, 100
+_NEARLY_SECOND = 0.9995
+_UNITS = ((999.5e6, 1e9, "G"), (999.5e3, 1e6, "M"), (1e4, 1e3, "k"))
+"""From where a number is written in which unit: three digits round 999,500 up to the next."""
 
 
 def _read(read: Callable[[str], T], text: str, what: str) -> T:
@@ -27,11 +30,11 @@ def _read(read: Callable[[str], T], text: str, what: str) -> T:
 
 def rate(text: str) -> Fraction:
     """Messages a second: `500/s`, `30000/min`, `1M/day`; more than none. Raises ValueError."""
-    a_second = _read(quantities.rate, text, "rate")
+    a_second = _read(quantities.rate, text, "rate").limit_denominator(1_000_000_000)
     if not a_second:
         message = f"rate: {text!r} is no message at all; write 500/s or 1/h"
         raise ValueError(message)
-    return a_second.limit_denominator(1_000_000_000)
+    return a_second
 
 
 def duration_us(text: str, what: str = "duration", *, least_us: int = 0) -> int:
@@ -77,7 +80,7 @@ def outages(texts: list[str], duration: int) -> tuple[tuple[int, int], ...]:
 def span(us: float) -> str:
     """A duration for people: `0.8 s`, `12 min`, `2 h 5 min`, `3 d`."""
     seconds = us / SECOND_US
-    if seconds < 1:
+    if seconds < _NEARLY_SECOND:
         return f"{seconds * 1_000:.3g} ms" if seconds else "0 s"
     if seconds < _MINUTE:
         return f"{seconds:.3g} s"
@@ -93,7 +96,7 @@ def span(us: float) -> str:
 
 def compact(value: float) -> str:
     """A number for people: `999`, `43.2M`, `1.5k`."""
-    for limit, unit in ((1e9, "G"), (1e6, "M"), (1e4, "k")):
-        if abs(value) >= limit:
-            return f"{value / (1e3 if unit == 'k' else limit):.3g}{unit}"
+    for least, one, unit in _UNITS:
+        if abs(value) >= least:
+            return f"{value / one:.3g}{unit}"
     return f"{value:,.0f}" if value == round(value) or abs(value) >= _WHOLE else f"{value:.3g}"

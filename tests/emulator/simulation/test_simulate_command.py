@@ -116,6 +116,7 @@ def test_the_page_is_one_file_that_asks_nobody(folder):
     [
         (["--rate", "5x"], "rate: '5x' is no rate; write 500/s"),
         (["--rate", "0/s"], "rate: '0/s' is no message at all"),
+        (["--rate", "0.0000000001/s"], "rate: '0.0000000001/s' is no message at all"),
         (["--rate", "5/s", "--failure", "130%"], "failure: '130%' is no share from 0 to 1; write 3%"),
         (["--rate", "5/s", "--outage", "2h"], "outage '2h': expected how long and when it begins, such as 2h@6h"),
         (["--rate", "5/s", "--outage", "2h@23h"], "ends 25 h after the start, the run after 24 h"),
