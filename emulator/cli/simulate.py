@@ -107,6 +107,7 @@ def _simulate(*, config: str, format: str, **given: Any) -> None:
         if value not in allowed:
             message = f"{name} {value!r}: expected {' or '.join(allowed)}"
             raise ValueError(message)
+    colour = _colour() and given["output"] is None
     load = _load(**given)
     first = _scenario(config, load, given, given["set"] or ())
     if given["sweep_"]:
@@ -116,9 +117,9 @@ def _simulate(*, config: str, format: str, **given: Any) -> None:
     elif given["compare"] or given["compare_set"]:
         other = _scenario(given["compare"] or config, load, given, [*(given["set"] or ()), *(given["compare_set"] or ())])
         reports = [_one(each, given, verify=False) for each in (first, other)]
-        made = _shown_beside(reports, format)
+        made = _shown_beside(reports, format, colour)
     else:
-        made = _shown(_one(first, given, verify=given["verify"]), format)
+        made = _shown(_one(first, given, verify=given["verify"]), format, colour)
     if given["output"] is None:
         sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]
         sys.stdout.write(made)
@@ -233,20 +234,20 @@ def _swept(first: Scenario, given: dict[str, Any], format: str) -> str:
     return outline.text(rows, whole, _columns())
 
 
-def _shown(made: dict[str, Any], format: str) -> str:
+def _shown(made: dict[str, Any], format: str, colour: bool) -> str:
     if format == "json":
         return json.dumps(made, indent=2) + "\n"
     if format == "html":
         return page.page([made])
-    return text.text(made, width=_columns(), colour=_colour())
+    return text.text(made, width=_columns(), colour=colour)
 
 
-def _shown_beside(reports: list[dict[str, Any]], format: str) -> str:
+def _shown_beside(reports: list[dict[str, Any]], format: str, colour: bool) -> str:
     if format == "json":
         return json.dumps({"version": reports[0]["version"], "runs": reports}, indent=2) + "\n"
     if format == "html":
         return page.page(reports)
-    return text.beside(reports, width=_columns(), colour=_colour())
+    return text.beside(reports, width=_columns(), colour=colour)
 
 
 def _columns() -> int:

@@ -28,7 +28,7 @@ def findings(scenario: Scenario, queue: Setting, tallies: dict[str, Tally]) -> l
     said = [*_refusals(load, tally), *_outages(load, queue, consumer, tally), *_lost(queue, consumer, tally)]
     said += [*_capacity(load, queue, consumer), *_duplicates(load, tally)]
     if not said:
-        said = [f"all {tally.sent:,} messages were acknowledged or still wait, {tally.waiting:,} at the end."]
+        said = [f"no message was lost: {tally.acked:,} of {tally.sent:,} were acknowledged, {tally.waiting:,} wait at the end."]
     return [f"{queue.name}: {line}" for line in said]
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from emulator.history import table
 from emulator.simulation.findings import percent
-from emulator.simulation.units import compact, span
+from emulator.simulation.units import compact, rate_text, span
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,7 +33,7 @@ def painter(colour: bool) -> Callable[[str, str], str]:
 def text(report: dict[str, Any], *, width: int = 80, colour: bool = False) -> str:
     """The whole report."""
     paint = painter(colour)
-    lines = [paint(report["label"], BOLD), *_wrap(load_line(report["load"]), width), ""]
+    lines = [*(paint(line, BOLD) for line in _wrap(report["label"], width)), *_wrap(load_line(report["load"]), width), ""]
     for line in report["findings"]:
         first, *rest = _wrap(f"* {line}", width, "  ")
         name, colon, after = first.partition(": ")
@@ -50,7 +50,7 @@ def text(report: dict[str, Any], *, width: int = 80, colour: bool = False) -> st
 
 def load_line(load: dict[str, Any]) -> str:
     """The load in one sentence."""
-    parts = [f"{compact(load['rate_per_second'])}/s for {span(load['duration_seconds'] * 1e6)}"]
+    parts = [f"{rate_text(load['rate_per_second'])} for {span(load['duration_seconds'] * 1e6)}"]
     parts += [f"{span(o['duration_seconds'] * 1e6)} outage at {span(o['start_seconds'] * 1e6)}" for o in load["outages"]]
     parts.append(
         f"{load['failure']:.6g} of deliveries fail"

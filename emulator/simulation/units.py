@@ -16,6 +16,8 @@ T = TypeVar("T")
 _YEAR_SECONDS = 366 * 86_400
 _MINUTE, _WHOLE_MINUTES, _HOURS_MAX, _WHOLE = 60, 600, 48, 100
 _NEARLY_SECOND = 0.9995
+_TIMES = ((1, "s"), (60, "min"), (3_600, "h"), (86_400, "day"))
+_NEARLY_ONE = 1 - 1e-9
 _UNITS = ((999.5e6, 1e9, "G"), (999.5e3, 1e6, "M"), (1e4, 1e3, "k"))
 """From where a number is written in which unit: three digits round 999,500 up to the next."""
 
@@ -92,6 +94,14 @@ def span(us: float) -> str:
         return f"{hours} h" + (f" {rest} min" if rest else "")
     days, rest = divmod(round(minutes / 60), 24)
     return f"{days} d" + (f" {rest} h" if rest else "")
+
+
+def rate_text(a_second: float) -> str:
+    """A rate for people, for the shortest time in which a message comes: `500/s`, `2/min`, `1/day`."""
+    for seconds, unit in _TIMES:
+        if a_second * seconds >= _NEARLY_ONE:
+            return f"{compact(a_second * seconds)}/{unit}"
+    return f"{compact(a_second * _TIMES[-1][0])}/{_TIMES[-1][1]}"
 
 
 def compact(value: float) -> str:

@@ -26,15 +26,15 @@ def scenario(*, seconds=600, rate=500, outage=None, failure=0.03, processing_us=
 
 @st.composite
 def scenarios(draw):
-    """Small enough for the emulator: a minute or two at up to 20 messages a second."""
-    seconds = draw(st.sampled_from([20, 60, 90]))
+    """Small enough for the emulator: a minute or three at up to 20 messages a second."""
+    seconds = draw(st.sampled_from([20, 60, 90, 150]))
     dead_letters = draw(st.booleans())
     consumer = Consumer(
         max_batch_size=draw(st.sampled_from([1, 2, 3, 10, 100])),
-        max_batch_timeout=draw(st.sampled_from([0, 1, 5, 60])),
+        max_batch_timeout=draw(st.sampled_from([0, 0.5, 1, 5, 60])),
         max_retries=draw(st.sampled_from([0, 1, 3, 100])),
         dead_letter_queue="dead" if dead_letters else None,
-        retry_delay=draw(st.sampled_from([0, 0, 1, 10, 60])),
+        retry_delay=draw(st.sampled_from([0, 0, 1, 10, 37, 60])),
         max_concurrency=draw(st.sampled_from([None, None, 1, 2, 7, 250])),
     )
     start = draw(st.integers(0, seconds - 2))
@@ -52,7 +52,7 @@ def scenarios(draw):
         drain=draw(st.booleans()),
     )
     queues = [Setting(
-        "jobs", consumer, draw(st.sampled_from([0, 0, 2])), draw(st.sampled_from([345_600, 60, 75])), loaded=True,
+        "jobs", consumer, draw(st.sampled_from([0, 0, 2])), draw(st.sampled_from([345_600, 60, 61, 75])), loaded=True,
     )]  # fmt: skip
     if dead_letters:
         queues.append(Setting("dead", None, message_retention_period=draw(st.sampled_from([345_600, 60])), dead_letters=True))

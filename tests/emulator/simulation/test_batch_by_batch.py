@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from unittest import mock
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 
 from emulator.core.model import Consumer
-from emulator.simulation import batched, exact
+from emulator.simulation import batched, exact, returned
 from emulator.simulation.scenario import MESSAGE
 from emulator.simulation.tally import Tally
 from tests.emulator.simulation.scenarios import scenario, scenarios
@@ -18,10 +20,18 @@ def same(case):
             assert getattr(one, name) == getattr(other, name), (one.name, name)
 
 
-@settings(max_examples=30, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 @given(scenarios())
 def test_by_count_is_what_the_emulator_makes_of_it(case):
     same(case)
+
+
+@settings(max_examples=30, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+@given(scenarios())
+def test_what_has_left_may_be_forgotten_at_any_time(case):
+    kept = batched.run(case)
+    with mock.patch.object(returned, "_TRIM", 2):
+        assert batched.run(case) == kept
 
 
 @pytest.mark.parametrize(

@@ -55,6 +55,15 @@ def test_text_fits_and_is_coloured_only_where_wanted(folder, columns):
     assert "\x1b[" in coloured
     assert re.sub(r"\x1b\[\d+m", "", coloured) == plain
     assert "\x1b" not in run(folder, "wrangler.jsonc", *OUTAGE, FORCE_COLOR="1", NO_COLOR="1").stdout
+    run(folder, "wrangler.jsonc", *OUTAGE, "--output", "report.txt", COLUMNS=str(columns), FORCE_COLOR="1")
+    assert (folder / "report.txt").read_text(encoding="utf-8") == plain, "a file is no terminal"
+
+
+@pytest.mark.parametrize(("rate", "said"), [("500/s", "500/s for"), ("90/min", "1.5/s for"), ("30/min", "30/min for"), ("2/h", "2/h for"), ("1/day", "1/day for")])
+def test_a_rate_is_said_as_it_was_given_also_where_it_is_low(folder, rate, said):
+    text = run(folder, "wrangler.jsonc", "--rate", rate, "--duration", "1m").stdout
+    assert said in text
+    assert "no message was lost: " in text
 
 
 def test_a_run_by_count_carries_its_check_and_is_the_same_again(folder):
