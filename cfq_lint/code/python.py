@@ -11,6 +11,8 @@ from cfq_lint.code.steps import (
     ANY,
     BREAK,
     CONTINUE,
+    DEFAULT,
+    EVERYTHING,
     IDEMPOTENCY_KEY,
     NOTHING,
     RAISE,
@@ -31,6 +33,7 @@ from cfq_lint.code.steps import (
     either,
     opposite,
 )
+from cfq_lint.record import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,7 +48,7 @@ _CHANGES = frozenset({"append", "extend", "insert", "pop", "remove", "clear", "u
 _FRESH = re.compile(r"(?:uuid[1467]|token_hex|token_urlsafe|randomUUID|nanoid|ulid)")
 _TASKS = frozenset({"create_task", "ensure_future"})
 _HELD = frozenset({"waitUntil", "wait_until"})
-_EVERYTHING = frozenset({"Exception", "BaseException"})
+_ALL_ERRORS = frozenset({"Exception", "BaseException"})
 
 
 def read(path: str, text: str) -> Module | None:
@@ -80,7 +83,8 @@ class _Reader:
                 ):
                     if value is not None:
                         self.bound.setdefault(name, []).append(value)
-        for name in {name for each in ast.walk(tree) for name in _changed(each)}:
+        changed = {name for each in ast.walk(tree) for name in _changed(each)}
+        for name in changed:
             self.bound.pop(name, None)
         functions: dict[str, list[Function]] = {}
         handlers = []
@@ -93,21 +97,29 @@ class _Reader:
             elif isinstance(node, ast.ClassDef):
                 for member in node.body:
                     if isinstance(member, _FUNCTIONS):
-                        made = self.function(member)
+                        made = replace(self.function(member), owner=node.name)
                         functions.setdefault(f"this.{member.name}", []).append(made)
+                        functions.setdefault(f"{node.name}.{member.name}", []).append(made)
                         if member.name in _HANDLERS and node.name == "Default":
                             handlers.append(made)
         for nested in _nested(tree):
             functions.setdefault(nested.name, []).append(self.function(nested))
-        imports: dict[str, tuple[str, str]] = {}
-        for each in ast.walk(tree):
-            if isinstance(each, ast.ImportFrom):
-                source = "." * each.level + (each.module or "")
-                imports |= {alias.asname or alias.name: (source, alias.name) for alias in each.names}
-            elif isinstance(each, ast.Import):
-                imports |= {alias.asname or alias.name: (alias.name, "") for alias in each.names}
-        once = {name: found[0] for name, found in functions.items() if len(found) == 1}
-        return Module(self.path, self.text, once, imports, tuple(handlers), (), tuple(self.sent(tree)), self.constants())
+        imports, stars, sources, perhaps = _imports(tree)
+        return Module(
+            path=self.path,
+            text=self.text,
+            functions={name: found[0] for name, found in functions.items() if len(found) == 1},
+            imports=imports,
+            handlers={DEFAULT: tuple(handlers)},
+            sent=tuple(self.sent(tree)),
+            constants=self.constants(),
+            exports={},
+            stars=stars,
+            sources=sources,
+            instances=_instances(tree, self.bound),
+            rebound=frozenset(changed),
+            perhaps=perhaps,
+        )
 
     def spot(self, node: ast.expr | ast.stmt) -> Spot:
         line = self.lines[node.lineno - 1].encode("utf-8", "replace")
@@ -180,7 +192,9 @@ class _Reader:
         yield from self.calls(value, awaited=isinstance(target, ast.Name) and target.id in self.joined)
         names = tuple(each.id for each in ast.walk(target) if isinstance(each, ast.Name))
         plain = value.value if isinstance(value, ast.Await) else value
-        yield Assign(names, _chain(plain), _mentions(value), _fresh(value), about=_paths(value))
+        kept = _handed(value) if _chain(target)[:1] == ("this",) and len(_chain(target)) > 1 else NOTHING
+        about, spot = _paths(value), self.spot(value)
+        yield Assign(names, _chain(plain), _mentions(value), _fresh(value), about=about, kept=kept, spot=spot)
 
     def loop(self, target: ast.expr, over: ast.expr, body: tuple[Step, ...], node: ast.expr | ast.stmt) -> Loop:
         names = tuple(each.id for each in ast.walk(target) if isinstance(each, ast.Name))
@@ -240,9 +254,11 @@ class _Reader:
             is_waited_for = awaited and chain[-1] in _TASKS
             yield from inner if is_waited_for else (Floating(inner, self.spot(node), chain[-1] in _HELD, is_joined),)
             return
+        held = NOTHING
         for receiver in _receivers(node.func):
-            for value in receiver.args:
-                yield from self.calls(value)
+            for value in (*receiver.args, *receiver.keywords):
+                yield from self.calls(value) if isinstance(value, ast.expr) else ()
+                held |= _handed(value)
         for value in values:
             yield from self.calls(value)
         arguments = tuple(Argument(_chain(each), _mentions(each), _whole(each), fresh=_fresh(each)) for each in values)
@@ -253,7 +269,7 @@ class _Reader:
         text += "".join(f"\n{keyword.arg}=" for keyword in node.keywords)
         given = [*values, *(value for receiver in _receivers(node.func) for value in receiver.args)]
         fresh, spot = any(map(_fresh, given)), self.spot(node)
-        yield Call(chain or ("?",), arguments, _mentions(node), text, awaited, fresh, spot, *self.key(node))
+        yield Call(chain or ("?",), arguments, _mentions(node), text, awaited, fresh, spot, *self.key(node), False, held)
 
     def key(self, node: ast.Call) -> tuple[frozenset[str] | None, bool]:
         """The names in what a call has as idempotency key, None without one, and whether that is made on the spot."""
@@ -380,14 +396,62 @@ def _fresh(node: ast.AST) -> bool:
 
 
 def _catches_all(handler: ast.ExceptHandler) -> bool:
-    return handler.type is None or (isinstance(handler.type, ast.Name) and handler.type.id in _EVERYTHING)
+    return handler.type is None or (isinstance(handler.type, ast.Name) and handler.type.id in _ALL_ERRORS)
 
 
 def _suppressed(context: ast.expr) -> bool | None:
     """Whether `contextlib.suppress(…)` catches everything; None for another context manager."""
     if not isinstance(context, ast.Call) or _chain(context.func)[-1:] != ("suppress",):
         return None
-    return any(isinstance(each, ast.Name) and each.id in _EVERYTHING for each in context.args)
+    return any(isinstance(each, ast.Name) and each.id in _ALL_ERRORS for each in context.args)
+
+
+def _imports(tree: ast.Module) -> tuple[dict[str, tuple[str, str]], tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+    """The names that a module imports, the modules of which it imports all, all modules, and what may be one as well."""
+    imports: dict[str, tuple[str, str]] = {}
+    stars: list[str] = []
+    sources: list[str] = []
+    perhaps: list[str] = []
+    for each in ast.walk(tree):
+        if isinstance(each, ast.ImportFrom):
+            source = "." * each.level + (each.module or "")
+            sources.append(source)
+            for alias in each.names:
+                if alias.name == EVERYTHING:
+                    stars.append(source)
+                    continue
+                imports[alias.asname or alias.name] = (source, alias.name)
+                perhaps.append(f"{source}{alias.name}" if source.endswith(".") else f"{source}.{alias.name}")
+        elif isinstance(each, ast.Import):
+            sources += [alias.name for alias in each.names]
+            imports |= {alias.asname or alias.name: (alias.name, EVERYTHING) for alias in each.names}
+    return imports, tuple(stars), tuple(sources), tuple(perhaps)
+
+
+def _instances(tree: ast.Module, bound: dict[str, list[ast.expr]]) -> dict[str, str]:
+    """The names, and the fields as `Class.field`, that hold what one call of a name gives, with that name: perhaps a class."""
+    held = dict(bound)
+    for owner in [each for each in tree.body if isinstance(each, ast.ClassDef)]:
+        for each in ast.walk(owner):
+            match each:
+                case (
+                    ast.Assign(targets=[ast.Attribute(value=ast.Name(id="self"), attr=field)], value=value)
+                    | ast.AnnAssign(target=ast.Attribute(value=ast.Name(id="self"), attr=field), value=value)
+                ) if value is not None:
+                    held.setdefault(f"{owner.name}.{field}", []).append(value)
+    made = {name: values[0].func for name, values in held.items() if len(values) == 1 and isinstance(values[0], ast.Call)}
+    return {name: maker.id for name, maker in made.items() if isinstance(maker, ast.Name)}
+
+
+def _handed(node: ast.AST) -> frozenset[str]:
+    """The names in it that whoever gets it can use themselves: not just a field of theirs, nor what a call makes of them."""
+    match node:
+        case ast.Name(id=name):
+            return frozenset({name})
+        case ast.Tuple() | ast.List() | ast.Set() | ast.Dict() | ast.Starred() | ast.keyword():
+            return frozenset(name for each in ast.iter_child_nodes(node) for name in _handed(each))
+        case _:
+            return NOTHING
 
 
 def _nested(tree: ast.Module) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
