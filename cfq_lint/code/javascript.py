@@ -21,6 +21,7 @@ from cfq_lint.code.javascript_nodes import (
     unwrapped,
     walk,
 )
+from cfq_lint.code.javascript_scopes import Scopes
 from cfq_lint.code.steps import (
     ANY,
     BREAK,
@@ -97,6 +98,8 @@ class _Reader:
         self.lines = source.split(b"\n")
         self.bound: dict[str, list[Any]] = {}
         self.changed: set[str] = set()
+        self.assigned: set[str] = set()
+        self.scopes = Scopes()
         self.joined: set[str] = set()
         self.in_memory: set[str] = set()
         self.result_is_awaited = True
@@ -106,9 +109,11 @@ class _Reader:
         for node in walk(root):
             if node.type == "variable_declarator" and node.child_by_field_name("value") is not None:
                 self.bound.setdefault(text_of(node.child_by_field_name("name")), []).append(node.child_by_field_name("value"))
-            self.changed |= _changed(node)
+            self.assigned |= _assigned(node)
+            self.changed |= _rebound(node)
             self.joined |= _joined(node)
             self.in_memory |= _in_memory(node)
+        self.changed |= self.assigned
         for node in walk(root):
             if node.type in DECLARED:
                 name = text_of(node.child_by_field_name("name"))
@@ -467,28 +472,41 @@ class _Reader:
             values = [each for each in arguments.named_children if each.type != "comment"] if arguments is not None else []
             if len(chain) > 1 and chain[-1] in {"send", "sendBatch"} and values:
                 value = self.resolved(values[0])
-                bound = self.bound.get(chain[0], []) if len(chain) == 2 else []  # noqa: PLR2004 - x.send
-                through = _chain(bound[0]) if len(bound) == 1 else ()
-                binding = (through or chain[:-1])[-1]
+                binding = self.binding(node.child_by_field_name("function"), chain)
                 if chain[-1] == "send":
                     yield Sent(binding, False, *self.keys(value), 1, self.spot(node))
                 else:
                     yield Sent(binding, True, *self.batch(value), self.spot(node))
 
+    def binding(self, callee: Any, chain: tuple[str, ...]) -> str:
+        """The binding in `env.Q.send`, or in `q.send` where `q` stands for one; ANY where it may be one of several."""
+        if len(chain) > 2:  # noqa: PLR2004 - env.Q.send
+            return chain[-2]
+        through = _chain(self.resolved(unwrapped(callee).child_by_field_name("object")))
+        if (
+            through == chain[:1]
+            and chain[0] in self.assigned
+            and any("env" in _chain(each) for each in self.bound.get(chain[0], ()))
+        ):
+            return ANY
+        return (through or chain[:-1])[-1]
+
     def resolved(self, node: Any) -> Any:
-        """What a name stands for that the module binds once, and does not change; else the node."""
+        """What a name stands for that is declared once around it, and not changed in the module; else the node."""
         node = unwrapped(node)
-        bound = self.bound.get(text_of(node), []) if node.type in _NAMES and text_of(node) not in self.changed else []
-        return unwrapped(bound[0]) if len(bound) == 1 else node
+        value = self.scopes.value(node) if node.type in _NAMES and text_of(node) not in self.assigned else None
+        return unwrapped(value) if value is not None else node
 
     def keys(self, node: Any) -> tuple[frozenset[str] | None, frozenset[str]]:
         """The keys of an object literal, None where they are not certain, and those whose values are made on the spot."""
         node = unwrapped(node)
-        found = _members(node) if node.type == "object" else None
-        if found is None:
-            return None, NOTHING
-        fresh = [key for key, value in found.items() if value is not None and _FRESH.search(self.resolved(value).text)]
-        return frozenset(found), frozenset(fresh)
+        members = node.named_children if node.type == "object" else []
+        found = _members(members) if node.type == "object" else None
+        # What stands before a spread may be replaced by it.
+        spread = max((at for at, each in enumerate(members) if each.type == "spread_element"), default=-1)
+        certain = _members(members[spread + 1 :]) or {}
+        fresh = [key for key, value in certain.items() if value is not None and _FRESH.search(self.resolved(value).text)]
+        return None if found is None else frozenset(found), frozenset(fresh)
 
     def literal(self, node: Any) -> str | None:
         """The text of a string, or of a constant of the module that is one."""
@@ -575,7 +593,7 @@ class _Reader:
             return None
         name, of = text_of(callee.child_by_field_name("property")), callee.child_by_field_name("object")
         if name == "from" and of.text == b"Array" and values:
-            members = _members(values[0]) if values[0].type == "object" else None
+            members = _members(values[0].named_children) if values[0].type == "object" else None
             counted = members.get("length") if members else None
             return self.number(counted) if counted is not None else self.length(values[0])
         if name == "slice":
@@ -605,12 +623,10 @@ def _is_async(function: Any) -> bool:
     return any(child.type == "async" for child in function.children)
 
 
-def _changed(node: Any) -> set[str]:
-    """The names that do not keep, or do not have, the value that they are bound to by a declaration."""
+def _rebound(node: Any) -> set[str]:
+    """The names that are bound there, and not to what a declaration says."""
     field = node.child_by_field_name
     match node.type:
-        case "assignment_expression" | "augmented_assignment_expression":
-            return set(_chain(field("left"))[:1]) or set(bound_names(field("left"))[0])
         case "formal_parameters":
             return {name for each in node.named_children if each.type != "comment" for name in bound_names(each)[0]}
         case "arrow_function" if field("parameter") is not None:
@@ -619,6 +635,16 @@ def _changed(node: Any) -> set[str]:
             return set(bound_names(field("left"))[0])
         case "variable_declarator" if field("name").type != "identifier":
             return set(bound_names(field("name"))[0])
+        case _:
+            return set()
+
+
+def _assigned(node: Any) -> set[str]:
+    """The names that do not keep there what they were declared to be, nor all that it holds."""
+    field = node.child_by_field_name
+    match node.type:
+        case "assignment_expression" | "augmented_assignment_expression":
+            return set(_chain(field("left"))[:1]) or set(bound_names(field("left"))[0])
         case "call_expression":
             chain, given = _chain(field("function")), field("arguments")
             if chain == ("Object", "assign") and given is not None and given.named_children:
@@ -726,10 +752,10 @@ def _parameter(node: Any) -> str | tuple[str, ...]:
     return names if is_pattern or len(names) != 1 else names[0]
 
 
-def _members(node: Any) -> dict[str, Any] | None:
-    """The keys of an object literal with their values (a shorthand is its own); None where the keys are not certain."""
+def _members(members: list[Any]) -> dict[str, Any] | None:
+    """The keys in an object literal with their values (a shorthand is its own); None where the keys are not certain."""
     found: dict[str, Any] = {}
-    for member in node.named_children:
+    for member in members:
         key = member.child_by_field_name("key" if member.type == "pair" else "name")
         if member.type == "shorthand_property_identifier":
             found[text_of(member)] = member
