@@ -204,7 +204,7 @@ def _scripts(base: str) -> tuple[str, ...]:
         return (base, *(bare + each for each in _SCRIPTS))
     if ending in {".json", ".txt", ".html", ".sql", ".wasm", ".css"}:
         return ()
-    return (*(base + each for each in _SCRIPTS), *(f"{base}/index{each}" for each in _SCRIPTS))
+    return (*(base + each for each in _SCRIPTS), *(f"{base}/index{each}" for each in _SCRIPTS), f"{base}.d.ts")
 
 
 def _join(folder: str, name: str) -> str:

@@ -131,6 +131,10 @@ def test_what_is_not_there_is_said_as_it_is_imported():
     assert program("class Default: pass\nimport gone\nfrom . import gone").unread == ()
 
 
+def test_a_file_of_types_alone_is_no_module_that_is_missing():
+    assert program('import { Env } from "./types";', types_d_ts="export interface Env { Q: Queue }").unread == ()
+
+
 def test_modules_beyond_the_most_that_are_read_are_said():
     count = MODULES_MAX + 5
     files = {f"src/m{n}.ts": f'import "./m{n + 1}";' for n in range(count)}
