@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _GRAPHQL = "or read max{messageSize} of queueMessageOperationsAdaptiveGroups in Cloudflare's GraphQL API"
 _LIKE_A_QUEUE = re.compile(r"queue|producer|binding|^q$|^getattr$", re.IGNORECASE)
+_SEND_BATCH = re.compile(r"send_?batch", re.IGNORECASE)
 _HANDED_ON = r"(=\s*)?\b(?:\w+\s*\.\s*)*env\s*\??\.\s*{}\b(?![\s!?]*\.\s*(?:send|sendBatch|send_batch|metrics)\b)"
 """A binding that is neither bound to a name, which is followed, nor sent to."""
 _DEAD_LETTERS = "only dead letters arrive here; they are as they were in {}"
@@ -131,13 +132,13 @@ def _batches(subject: Subject) -> _Batches:
     doubts = unread(subject)
     if found and len(counts) == len(found) and not doubts:
         return _Batches(max(counts), shown)
-    batched = [each for sender in subject.senders for each in _mentioning(sender.program, "sendBatch", "send_batch")]
+    unseen = [path for sender in subject.senders for path in _batching_unseen(sender.program)]
     singly = [sent for _, sent in sent_to(subject) if not sent.is_batch]
-    if singly and not found and not batched and not doubts:
+    if singly and not found and not unseen and not doubts:
         entries = tuple(dict.fromkeys(sender.program.entry for sender in subject.senders))
-        return _Batches(
-            0, tuple(Evidence(CODE, entry, "calls no sendBatch(), nor do the modules that it imports") for entry in entries)
-        )
+        on_it = f" on {' or '.join(sorted({sent.binding for sent in singly}))}" if _others_are_batched(subject) else ""
+        said_of_it = f"calls no sendBatch(){on_it}, nor do the modules that it imports"
+        return _Batches(0, tuple(Evidence(CODE, entry, said_of_it) for entry in entries))
     return _Batches(None, shown, doubts)
 
 
@@ -145,8 +146,18 @@ def _described(sent: Sent) -> str:
     return f"sendBatch() of {'an unknown number of' if sent.most is None else f'at most {sent.most}'} messages"
 
 
-def _mentioning(program: Program, *words: str) -> list[str]:
-    return [path for path, module in program.modules.items() if any(word in module.text for word in words)]
+def _batching_unseen(program: Program) -> list[str]:
+    """The modules that speak of `sendBatch` more often than they are seen to call it."""
+    return [
+        path
+        for path, module in program.modules.items()
+        if len(_SEND_BATCH.findall(module.text)) > sum(sent.is_batch for sent in module.sent)
+    ]
+
+
+def _others_are_batched(subject: Subject) -> bool:
+    modules = [module for sender in subject.senders for module in sender.program.modules.values()]
+    return any(sent.is_batch for module in modules for sent in module.sent)
 
 
 def sent_to(subject: Subject) -> list[tuple[str, Sent]]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from cfq_lint.cli.check import Usage, say, use_colour
 from cfq_lint.cloudflare import account as reader
-from cfq_lint.cloudflare.api import BASE_URL, Api
+from cfq_lint.cloudflare.api import BASE_URLS, PUBLIC, Api
 from cfq_lint.cloudflare.secret import Secret
 from cfq_lint.record import record
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from cfq_lint.snapshot import Snapshot
-    from cfq_lint.wrangler import Worker
+    from cfq_lint.wrangler import Field, Worker
 
 TOKEN, ACCOUNT = "CLOUDFLARE_API_TOKEN", "CLOUDFLARE_ACCOUNT_ID"
-_BASE_URL = "CLOUDFLARE_API_BASE_URL"
+_BASE_URL, _REGION = "CLOUDFLARE_API_BASE_URL", "CLOUDFLARE_COMPLIANCE_REGION"
 TIMEOUT_SECONDS_MAX = 600
 
 
@@ -48,8 +48,12 @@ def access(values: dict[str, Any], workers: tuple[Worker, ...], token: Secret | 
         if values["account_id"] is not None or values["base_url"] or os.environ.get(ACCOUNT):
             raise Usage(f"the API token is missing: set {TOKEN} (permission Queues Read), or use --facts")
         return None
-    base_url = values["base_url"] or os.environ.get(_BASE_URL) or BASE_URL
+    base_url = values["base_url"] or os.environ.get(_BASE_URL) or BASE_URLS[_region(workers)]
     return Access(base_url, _account(values["account_id"], workers), token, timeout(values))
+
+
+def _shown(field: Field) -> str:
+    return f"{field.place.path}:{field.place.line}"
 
 
 def _account(given: str | None, workers: tuple[Worker, ...]) -> str:
@@ -63,7 +67,7 @@ def _account(given: str | None, workers: tuple[Worker, ...]) -> str:
         for environment in worker.environments:
             field = environment.fields.get("account_id") or worker.fields.get("account_id")
             if field is not None and field.text:
-                named.setdefault(field.text, f"{field.place.path}:{field.place.line}")
+                named.setdefault(field.text, _shown(field))
     if not is_given and len(named) > 1:
         places = ", ".join(named.values())
         raise Usage(f"the files name several accounts ({places}); audit one after another with --account-id, or one --env")
@@ -76,6 +80,25 @@ def _account(given: str | None, workers: tuple[Worker, ...]) -> str:
     if others:
         say(f"this is about the account of {source}; another stands in {', '.join(where for _, where in others)}")
     return account
+
+
+def _region(workers: tuple[Worker, ...]) -> str:
+    """The compliance region of the environment or of the files; as for wrangler, they may not contradict each other."""
+    named = {os.environ[_REGION]: _REGION} if os.environ.get(_REGION) else {}
+    for worker in workers:
+        for environment in worker.environments:
+            field = environment.inherited("compliance_region")
+            if field is not None:
+                named.setdefault(str(field.node.value), _shown(field))
+    unknown = next((place for region, place in named.items() if region not in BASE_URLS), None)
+    if unknown is not None:
+        raise Usage(f"the compliance region in {unknown} is none: it is {' or '.join(BASE_URLS)}")
+    if len(named) > 1:
+        shown = ", ".join(f"{region} by {place}" for region, place in named.items())
+        raise Usage(
+            f"several compliance regions are named ({shown}); audit one after another with one --env, or use --base-url"
+        )
+    return next(iter(named), PUBLIC)
 
 
 def timeout(values: dict[str, Any]) -> float:

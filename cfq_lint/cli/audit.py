@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from cfq_lint.cli.acceptance import accept, is_asked
 from cfq_lint.cli.access import ACCOUNT, TOKEN, access, read, timeout, tokens
-from cfq_lint.cli.check import Usage, answer, fail, say, say_that_there_is_nothing, write
+from cfq_lint.cli.check import Usage, answer, fail, refuse_dashes, say, say_that_there_is_nothing, write
 from cfq_lint.cloudflare.errors import AccountError
 from cfq_lint.discovery import Surroundings
 from cfq_lint.document import Document, Unreadable
@@ -65,6 +65,7 @@ def audit(values: dict[str, Any]) -> int:
 
 def gather(values: dict[str, Any], token: Secret | None) -> Gathered:
     """Read the files and the account, and judge."""
+    refuse_dashes(values)
     paths: list[str] = values["paths"]
     if "-" in paths:
         raise Usage("an audit reads files; standard input (-) is for `cfq-lint check`")

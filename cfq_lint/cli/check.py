@@ -47,7 +47,17 @@ def fail(message: str) -> int:
     return FAILED
 
 
+def refuse_dashes(values: dict[str, Any]) -> None:
+    """Refuse `-` for what is written: standard output is the report's, and nobody means a file of that name. Raises Usage."""
+    if values["output"] == "-":
+        raise Usage("--output takes a file's name; without it the report goes to standard output")
+    for key in ("write_baseline", "write_facts"):
+        if values.get(key) == "-":
+            raise Usage(f"--{key.replace('_', '-')} takes a file's name; standard output is for the report")
+
+
 def _check(values: dict[str, Any]) -> int:
+    refuse_dashes(values)
     paths = values["paths"]
     if "-" in paths:
         if len(paths) > 1 or values["fix"] or values["unsafe_fixes"] or values["diff"]:

@@ -1,4 +1,4 @@
-"""Reads an account: all its queues, their consumers and producers, and the backlog of those that the files name."""
+"""Reads an account: its queues, their consumers and producers, and the backlog of those that the files name or nobody uses."""
 
 from __future__ import annotations
 
@@ -21,11 +21,16 @@ if TYPE_CHECKING:
 PER_PAGE = 100
 PAGES_MAX = 500
 """The most that an account can have, twenty a page: the server may give fewer than it is asked for."""
+IDLE_MAX = 100
+"""Of how many queues without producer and consumer the backlog is read: it tells a leftover from one that holds messages."""
 _BAD_REQUEST = 400
 
 
 async def read(api: Api, names: Iterable[str], plan: str | None, told: Told) -> Snapshot:
-    """The account; the backlog of the queues that have these names, and of their dead-letter queues. Raises AccountError."""
+    """The account; the backlog of the queues that have these names, of their dead-letter queues, and of idle ones.
+
+    Raises AccountError.
+    """
     rows = {row.queue_name: row for row in await _list(api, told)}
     consumers: dict[str, list[ConsumerPayload] | None] = {}
     short = [row for row in rows.values() if _lacks(row)]
@@ -36,7 +41,10 @@ async def read(api: Api, names: Iterable[str], plan: str | None, told: Told) -> 
     for name in wanted & rows.keys():
         there = consumers.get(name, rows[name].consumers) or []
         wanted = wanted | {each.dead_letter_queue for each in there if each.dead_letter_queue}
-    named = sorted(rows.keys() & wanted)
+    idle = [
+        name for name, row in sorted(rows.items()) if name not in wanted and _is_idle(row, consumers.get(name, row.consumers))
+    ]
+    named = sorted(rows.keys() & wanted) + idle[:IDLE_MAX]
     metrics: dict[str, MetricsPayload] = {}
     for number, name in enumerate(named):
         told("backlogs", number, len(named))
@@ -111,13 +119,22 @@ async def _metrics(api: Api, row: QueuePayload) -> MetricsPayload:
     return read_as(MetricsPayload, answer.result, api.host, "result")
 
 
+def _producers(row: QueuePayload) -> list[ProducerPayload] | None:
+    """Who sends to a queue; None where there are some, and nothing tells which, or where that is not known."""
+    producers = row.producers if row.producers is not None or row.producers_total_count != 0 else []
+    return None if not producers and row.producers_total_count else producers
+
+
+def _is_idle(row: QueuePayload, consumers: list[ConsumerPayload] | None) -> bool:
+    """Whether the account knows of nobody who produces to a queue or consumes it."""
+    return not consumers and (consumers is not None or row.consumers_total_count == 0) and _producers(row) == []
+
+
 def _queue(row: QueuePayload, consumers: list[ConsumerPayload] | None, metrics: MetricsPayload) -> SnapshotQueue:
     settings = row.settings or QueueSettings()
     if consumers is None and row.consumers_total_count == 0:
         consumers = []
-    producers = row.producers if row.producers is not None or row.producers_total_count != 0 else []
-    if not producers and row.producers_total_count:
-        producers = None  # there are some, and nothing tells which
+    producers = _producers(row)
     return SnapshotQueue(
         message_retention_period=settings.message_retention_period,
         jurisdiction=(row.jurisdiction or "").lower() or None,

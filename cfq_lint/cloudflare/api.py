@@ -26,7 +26,9 @@ from cfq_lint.cloudflare.payloads import Envelope, read_as
 if TYPE_CHECKING:
     from cfq_lint.cloudflare.secret import Secret
 
-BASE_URL = "https://api.cloudflare.com/client/v4"
+PUBLIC = "public"
+BASE_URLS = {PUBLIC: "https://api.cloudflare.com/client/v4", "fedramp_high": "https://api.fed.cloudflare.com/client/v4"}
+"""Where the API is, by compliance region: an account in one of its own is unknown to the others."""
 TIMEOUT_SECONDS = 10.0
 ANSWER_BYTES_MAX = 32_000_000
 _ACCOUNT = r"[0-9A-Za-z_-]{1,32}"
@@ -181,7 +183,7 @@ def _checked(base_url: str) -> tuple[str, bool]:
         host, port, is_plain = "", None, False
     if not host or not is_plain:
         raise errors.WrongAccess(
-            f"the base URL is not an address like {BASE_URL}; a user, a query and a fragment are not for it"
+            f"the base URL is not an address like {BASE_URLS[PUBLIC]}; a user, a query and a fragment are not for it"
         )
     if parts.scheme == "http" and not _is_here(host):
         raise errors.WrongAccess(

@@ -88,7 +88,11 @@ def _swallowed(state: State, failed: Spot) -> Iterable[Remark]:
         yield Remark(UNSURE, failed, "a failure is caught here after work that succeeded; it may be beside the point")
     elif state.settled == ACK:
         assert state.settled_at is not None, "what is settled is settled somewhere"
-        yield Remark(BAD, state.settled_at, f"ack() is called as well where the work failed (the try at line {failed.line})")
+        yield Remark(
+            BAD,
+            state.settled_at,
+            f"ack() is called as well where the work failed (the try at {failed.seen_from(state.settled_at)})",
+        )
     else:
         said = "a failure is caught here and the handler returns: the message counts as acknowledged though its work failed"
         yield Remark(BAD, failed, said)
@@ -102,17 +106,17 @@ def _acknowledged(state: State, at: Spot) -> Iterable[Remark]:
     elif state.after == RELATED:
         assert state.after_at is not None, "work is done somewhere"
         if state.before == RELATED:
-            yield Remark(UNSURE, at, f"work is done before ack() and after it (line {state.after_at.line})")
+            yield Remark(UNSURE, at, f"work is done before ack() and after it ({state.after_at.seen_from(at)})")
         else:
-            yield Remark(BAD, at, f"ack() comes before the work (line {state.after_at.line})")
+            yield Remark(BAD, at, f"ack() comes before the work ({state.after_at.seen_from(at)})")
     elif state.floating is not None and state.before != RELATED:
-        yield Remark(BAD, at, f"ack() does not wait for the work in waitUntil() (line {state.floating.line})")
+        yield Remark(BAD, at, f"ack() does not wait for the work in waitUntil() ({state.floating.seen_from(at)})")
     elif state.before == RELATED and state.before_at is not None:
-        yield Remark(GOOD, at, f"ack() comes after the work (line {state.before_at.line})")
+        yield Remark(GOOD, at, f"ack() comes after the work ({state.before_at.seen_from(at)})")
     elif state.after != NONE and state.after_at is not None:
-        yield Remark(UNSURE, at, f"ack() comes before line {state.after_at.line}, which may be the work")
+        yield Remark(UNSURE, at, f"ack() comes before {state.after_at.seen_from(at)}, which may be the work")
     elif state.doubt is not None:
-        yield Remark(UNSURE, at, f"ack() comes after line {state.doubt.line}, which may still be at work")
+        yield Remark(UNSURE, at, f"ack() comes after {state.doubt.seen_from(at)}, which may still be at work")
 
 
 def _left_to_the_end(state: State, handler: Spot, batch_size: int | None, *, are_retried: bool) -> Iterable[Remark]:
@@ -124,20 +128,20 @@ def _left_to_the_end(state: State, handler: Spot, batch_size: int | None, *, are
             BAD, state.lost, "forEach() does not wait for its async function: the batch is acknowledged before the work"
         )
     elif state.settled == ACK_ALL and state.after == RELATED and state.before != RELATED and state.after_at is not None:
-        yield Remark(BAD, at, f"ackAll() comes before the work (line {state.after_at.line})")
+        yield Remark(BAD, at, f"ackAll() comes before the work ({state.after_at.seen_from(at)})")
     elif state.settled == ACK_ALL and state.after != NONE and state.before != RELATED and state.after_at is not None:
-        yield Remark(UNSURE, at, f"ackAll() comes before line {state.after_at.line}, which may be the work")
+        yield Remark(UNSURE, at, f"ackAll() comes before {state.after_at.seen_from(at)}, which may be the work")
     elif state.doubt is not None and not state.settled:
         where = f" at line {state.doubt.line}" if state.doubt.line else ""
         yield Remark(UNSURE, state.doubt if where else handler, f"what happens{where} was not followed; it may acknowledge")
     elif (state.before == RELATED or state.floating is not None) and batch_size == 1:
         yield Remark(GOOD, at, f"{how} acknowledges after the work, and a batch is one message (max_batch_size 1)")
     elif state.before == RELATED and state.before_at is not None and state.each:
-        said = f"{how} acknowledges the whole batch, not each message after its work (line {state.before_at.line})"
+        said = f"{how} acknowledges the whole batch, not each message after its work ({state.before_at.seen_from(at)})"
         what = "a handler that does not get to its end" if are_retried else "one failure"
         yield Remark(BAD, at, f"{said}: {what} delivers all of them again")
     elif state.before == RELATED and state.before_at is not None:
-        said = f"{how} acknowledges the whole batch after work for all of it at once (line {state.before_at.line})"
+        said = f"{how} acknowledges the whole batch after work for all of it at once ({state.before_at.seen_from(at)})"
         yield Remark(UNSURE, at, f"{said}: right only if that is all or nothing")
     elif state.floating is not None:
         yield Remark(

@@ -63,7 +63,8 @@ def deduplicating(seen: Iterable[Seen]) -> tuple[Remark, ...]:
     for each in calls:
         before = [call for call in looked if call.chain[:-1] == each.call.chain[:-1] and len(call.chain) > 1]
         if each.call.name in _KEEPS and before and each.is_related:
-            said = f"what was seen is kept in {'.'.join(each.call.chain[:-1])} and looked up at line {before[0].spot.line}"
+            where = before[0].spot.seen_from(each.call.spot)
+            said = f"what was seen is kept in {'.'.join(each.call.chain[:-1])} and looked up at {where}"
             remarks.append(Remark(GOOD, each.call.spot, said))
     if not remarks:
         for each in calls:
@@ -99,7 +100,7 @@ def _kept_in_a_table(seen: tuple[Seen, ...]) -> list[Remark]:
             asked |= {table.lower(): each for table in _TABLE_READ.findall(each.call.text)}
             for table in _TABLE_WRITTEN.findall(each.call.text):
                 if table.lower() in asked and not each.is_fresh:
-                    line = asked[table.lower()].call.spot.line
-                    said = f"what was seen is kept in the table {table} and looked up at line {line}"
+                    where = asked[table.lower()].call.spot.seen_from(each.call.spot)
+                    said = f"what was seen is kept in the table {table} and looked up at {where}"
                     found.append(Remark(GOOD, each.call.spot, said))
     return found

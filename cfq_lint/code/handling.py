@@ -114,7 +114,10 @@ class Flow:
 
 @record
 class _Room:
-    """Where steps run: the module, what names stand for, which parameters are functions, whether messages are looped over."""
+    """Where steps run: the module, what names stand for, which parameters are functions, whether messages are looped over.
+
+    `owner` is the class or object whose method it is.
+    """
 
     module: Module
     names: dict[str, str]
@@ -122,6 +125,7 @@ class _Room:
     fresh: set[str]
     depth: int
     in_loop: bool
+    owner: str = ""
 
 
 class Follower:
@@ -139,7 +143,7 @@ class Follower:
         if handler.parameters:
             first = handler.parameters[0]
             names = {first: BATCH} if isinstance(first, str) else {name: _OF_BATCH.get(name, DATA) for name in first}
-        return self.run(handler.body, {State()}, _Room(module, names, {}, set(), 0, False))
+        return self.run(handler.body, {State()}, _Room(module, names, {}, set(), 0, False, handler.owner))
 
     # --- names
 
@@ -162,6 +166,10 @@ class Follower:
     def related(self, mentions: frozenset[str], room: _Room) -> bool:
         """Whether one of some names stands for a message, or for what was made of one."""
         return any(room.names.get(name, QUEUE) not in _NAMING for name in mentions)
+
+    def holds(self, names: frozenset[str], room: _Room) -> bool:
+        """Whether a message or the batch itself is among some names."""
+        return any(room.names.get(name) in _WHOLE for name in names)
 
     def bind(self, step: Assign, room: _Room) -> None:
         """Note what names stand for from here on."""
@@ -200,7 +208,7 @@ class Follower:
         match step:
             case Assign():
                 self.bind(step, room)
-                return Flow(states)
+                return Flow(_doubted(states, step.spot) if self.holds(step.kept, room) else states)
             case Call():
                 return self.call(step, states, room)
             case Loop():
@@ -342,7 +350,7 @@ class Follower:
         if len(call.chain) == 1 and call.chain[0] in room.functions:
             function, around = room.functions[call.chain[0]]
             return self.enter(function, around, call.arguments, states, room)
-        found = self.local(call.chain, room)
+        found = self.local(call.chain, room) if not self.holds(call.held, room) else None
         if found is not None and room.depth < _DEPTH_MAX:
             if found[1].is_async and not call.awaited and is_related:
                 return self.floating(Floating((replace(call, awaited=True),), call.spot), states, room)
@@ -354,7 +362,8 @@ class Follower:
             return self.inline(inner, states, room)
         if is_related and call.name in _COLLECTS and len(call.chain) > 1:
             room.names.setdefault(call.chain[0], DATA)
-            return Flow(states)
+            is_kept = call.chain[0] == "this" and any(self.holds(argument.whole, room) for argument in call.arguments)
+            return Flow(_doubted(states, call.spot) if is_kept else states)
         return self.unfollowed(call, states, room, is_related=is_related)
 
     def see(self, call: Call, room: _Room, *, is_related: bool) -> Seen:
@@ -383,14 +392,14 @@ class Follower:
             return Flow(states)
         if is_left_alone(call) and is_related:
             return Flow({state._replace(doubt=state.doubt or call.spot) for state in states})
-        hands_over = any(room.names.get(name) in _WHOLE for argument in call.arguments for name in argument.whole)
+        hands_over = any(self.holds(given, room) for given in (call.held, *(argument.whole for argument in call.arguments)))
         hands_over = hands_over or any(self.kind(argument.chain, room) in _SETTLING for argument in call.arguments)
         done, flow = states, Flow(set())
         if is_work(call, is_python=self.is_python):
             done = {_work(state, call.spot, is_related=is_related, each=room.in_loop) for state in states}
             flow.raised = set(states) if is_related else set()
         if hands_over:
-            done = {state if state.settled else state._replace(doubt=call.spot) for state in done}
+            done = _doubted(done, call.spot)
         flow.normal = done
         return flow
 
@@ -405,11 +414,9 @@ class Follower:
 
     def local(self, chain: tuple[str, ...], room: _Room) -> tuple[Module, Function] | None:
         """The function of the Worker's own that is called; None where it is not certain."""
-        if len(chain) == 1:
-            return self.program.function(room.module, chain[0])
-        if len(chain) == 2 and chain[0] == "this" and f"this.{chain[1]}" in room.module.functions:  # noqa: PLR2004 - this.name
-            return room.module, room.module.functions[f"this.{chain[1]}"]
-        return None
+        if len(chain) > 1 and room.names.get(chain[0]):
+            return None  # something of the message's, whatever else has that name
+        return self.program.callee(room.module, chain, room.owner)
 
     def called(self, chain: tuple[str, ...], given: tuple[Argument, ...], states: set[State], room: _Room) -> Flow:
         """Follow a function of the Worker's own."""
@@ -417,7 +424,9 @@ class Follower:
         if found is None or room.depth >= _DEPTH_MAX:
             return Flow({state._replace(doubt=state.doubt or _NOWHERE) for state in states})
         module, function = found
-        around = room if module is room.module else replace(room, module=module, names={}, functions={}, fresh=set())
+        around = room
+        if module is not room.module:
+            around = replace(room, module=module, names={}, functions={}, fresh=set(), owner="")
         return self.enter(function, around, given, states, room)
 
     def enter(self, function: Function, around: _Room, given: tuple[Argument, ...], states: set[State], caller: _Room) -> Flow:
@@ -438,7 +447,8 @@ class Follower:
                 names[name] = (
                     fields.get(name) or (caller.names.get(name, "") if name in argument.whole else "") or (kind and DATA)
                 )
-        room = _Room(around.module, names, functions, fresh, caller.depth + 1, caller.in_loop)
+        owner = function.owner or around.owner
+        room = _Room(around.module, names, functions, fresh, caller.depth + 1, caller.in_loop, owner)
         part = self.run(function.body, states, room)
         flow = Flow(part.normal | part.returned)
         flow.raised = part.raised
@@ -459,6 +469,11 @@ _NOWHERE = Spot("", 0, 0)
 def _settle(state: State, how: str, spot: Spot) -> State:
     """The first call on a message wins; `ackAll` counts for those that nothing was called on."""
     return state if state.settled else state._replace(settled=how, settled_at=spot)
+
+
+def _doubted(states: set[State], spot: Spot | None) -> set[State]:
+    """What has the message may settle it, at once or later."""
+    return {state if state.settled else state._replace(doubt=spot) for state in states}
 
 
 def _failed(state: State, spot: Spot) -> State:

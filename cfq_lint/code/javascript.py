@@ -8,11 +8,27 @@ from __future__ import annotations
 import importlib
 import re
 
+from cfq_lint.code import javascript_links as links
+from cfq_lint.code.javascript_nodes import (
+    DECLARED,
+    FUNCTIONS,
+    WRAPPERS,
+    bound_names,
+    is_function,
+    outside_of_functions,
+    string_of,
+    text_of,
+    unwrapped,
+    walk,
+)
+from cfq_lint.code.javascript_scopes import Scopes
 from cfq_lint.code.steps import (
     ANY,
     BREAK,
     CONTINUE,
+    DEFAULT,
     IDEMPOTENCY_KEY,
+    NEW,
     NOTHING,
     RAISE,
     RETURN,
@@ -32,6 +48,7 @@ from cfq_lint.code.steps import (
     either,
     opposite,
 )
+from cfq_lint.record import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,18 +57,6 @@ if TYPE_CHECKING:
 
     from cfq_lint.code.steps import Step
 
-_WRAPPERS = frozenset(
-    {
-        "satisfies_expression",
-        "as_expression",
-        "parenthesized_expression",
-        "non_null_expression",
-        "await_expression",
-        "type_assertion",
-    }
-)
-_FUNCTIONS = frozenset({"arrow_function", "function_expression", "function", "generator_function"})
-_DECLARED = frozenset({"function_declaration", "generator_function_declaration"})
 _FRESH = re.compile(rb"\b(?:randomUUID|uuid(?:v?[1467])?|v[1467]|nanoid|ulid|createId|cuid2?)\s*\(")
 """What makes an id on the spot; versions 3 and 5 of UUIDs are made of what they are given."""
 _CHANGES = frozenset({"push", "unshift", "splice", "pop", "shift"})
@@ -64,6 +69,8 @@ _PARTS = {"startsWith": "{}*", "endsWith": "*{}", "includes": "*{}*"}
 _NAMES = frozenset({"identifier", "shorthand_property_identifier", "this"})
 _SWITCHED = frozenset({"switch_case", "switch_default"})
 _MEMORIES = frozenset({"Set", "Map", "WeakSet", "WeakMap", "LRUCache"})
+_BUILT_IN = _MEMORIES | {"Array", "Date", "Promise", "Request", "Response", "URL", "Headers", "FormData", "Uint8Array", "Blob"}
+"""What is made of these does nothing with what it is given."""
 _DIGITS_MAX = 9
 
 
@@ -91,74 +98,68 @@ class _Reader:
         self.lines = source.split(b"\n")
         self.bound: dict[str, list[Any]] = {}
         self.changed: set[str] = set()
+        self.assigned: set[str] = set()
+        self.scopes = Scopes()
         self.joined: set[str] = set()
         self.in_memory: set[str] = set()
         self.result_is_awaited = True
 
     def module(self, root: Any) -> Module:
         functions: dict[str, list[Function]] = {}
-        imports: dict[str, tuple[str, str]] = {}
-        for node in _walk(root):
+        for node in walk(root):
             if node.type == "variable_declarator" and node.child_by_field_name("value") is not None:
-                self.bound.setdefault(_text(node.child_by_field_name("name")), []).append(node.child_by_field_name("value"))
-            elif node.type == "import_statement":
-                imports |= _imported(node)
-            self.changed |= _changed(node)
+                self.bound.setdefault(text_of(node.child_by_field_name("name")), []).append(node.child_by_field_name("value"))
+            self.assigned |= _assigned(node)
+            self.changed |= _rebound(node)
             self.joined |= _joined(node)
             self.in_memory |= _in_memory(node)
-        for node in _walk(root):
-            if node.type in _DECLARED:
-                name = _text(node.child_by_field_name("name"))
+        self.changed |= self.assigned
+        for node in walk(root):
+            if node.type in DECLARED:
+                name = text_of(node.child_by_field_name("name"))
                 functions.setdefault(name, []).append(self.function(node, name))
-            elif node.type == "variable_declarator" and _is_function(node.child_by_field_name("value")):
-                name = _text(node.child_by_field_name("name"))
+            elif node.type == "variable_declarator" and is_function(node.child_by_field_name("value")):
+                name = text_of(node.child_by_field_name("name"))
                 functions.setdefault(name, []).append(self.function(node.child_by_field_name("value"), name))
-            elif node.type == "method_definition":
-                name = _text(node.child_by_field_name("name"))
-                functions.setdefault(f"this.{name}", []).append(self.function(node, name))
-        handlers, names = self.handlers(root)
-        once = {name: found[0] for name, found in functions.items() if len(found) == 1}
+        for owner, name, node in links.methods(root):
+            made = replace(self.function(node, name), owner=owner)
+            if node.type == "method_definition" or node.parent.type != "pair":
+                functions.setdefault(f"this.{name}", []).append(made)
+            if owner and owner not in self.changed:
+                functions.setdefault(f"{owner}.{name}", []).append(made)
+        imports = links.imported(root)
+        handlers = {}
+        for name, value in links.named_values(root):
+            if value.type in FUNCTIONS and name == DEFAULT:
+                functions.setdefault(name, []).append(self.function(value, name))
+            handlers[name] = tuple(self.handlers(value, imports))
+        exports, stars = links.exported(root)
         return Module(
-            self.path, self.text, once, imports, tuple(handlers), tuple(names), tuple(self.sent(root)), self.constants()
+            path=self.path,
+            text=self.text,
+            functions={name: found[0] for name, found in functions.items() if len(found) == 1},
+            imports=imports,
+            handlers=handlers,
+            sent=tuple(self.sent(root)),
+            constants=self.constants(),
+            exports=exports,
+            stars=stars,
+            sources=links.sources(root),
+            instances=links.instances(root, self.bound, self.changed),
+            rebound=frozenset(self.changed),
         )
 
-    def handlers(self, root: Any) -> tuple[list[Function], list[str]]:
-        """The queue handlers in the default export, and the names of those that it only names."""
-        found: list[Function] = []
-        names: list[str] = []
-        for node in root.children:
-            if node.type != "export_statement" or not any(child.type == "default" for child in node.children):
-                continue
-            value = node.child_by_field_name("value") or node.child_by_field_name("declaration")
-            value = _plain(value) if value is not None else node  # `export { default } from …` has none
-            if value.type == "identifier":
-                bound = self.bound.get(_text(value), [])
-                classes = [
-                    each
-                    for each in root.children
-                    if each.type == "class_declaration" and each.child_by_field_name("name").text == value.text
-                ]
-                value = bound[0] if len(bound) == 1 else classes[0] if classes else value
-            for each in self.exported(value):
-                key = each.child_by_field_name("key" if each.type == "pair" else "name")
-                if each.type == "shorthand_property_identifier" and each.text == b"queue":
-                    names.append("queue")
-                elif key is not None and _text(key).strip("\"'`") == "queue":
-                    made = _plain(each.child_by_field_name("value")) if each.type == "pair" else each
-                    if each.type == "method_definition" or made.type in _FUNCTIONS:
-                        found.append(self.function(made, "queue"))
-                    elif made.type == "identifier":
-                        names.append(_text(made))
-        return found, names
-
-    def exported(self, value: Any) -> Iterator[Any]:
-        """What stands in a default export, and in the objects that a wrapper there is given by name."""
-        for each in _outside_of_functions(value):
-            yield each
-            if each.type == "identifier" and each.parent is not None and each.parent.type == "arguments":
-                given = self.resolved(each)
-                if given.type == "object":
-                    yield from _outside_of_functions(given)
+    def handlers(self, value: Any, imports: dict[str, tuple[str, str]]) -> Iterator[Function | tuple[str, ...]]:
+        """The queue handlers in a value that may be exported, or the paths of those that it only names."""
+        for made in links.handler_in(value, self.resolved):
+            if made.type == "method_definition" or made.type in FUNCTIONS:
+                owner = links.owner_of(made) if made.type == "method_definition" else ""
+                yield replace(self.function(made, "queue"), owner=owner)
+            elif _chain(made) and made.type != "call_expression":
+                yield _chain(made)
+        for each in links.lent(value):
+            if each.parent.type == "spread_element" or text_of(each) in imports:
+                yield (text_of(each), "queue")
 
     def spot(self, node: Any) -> Spot:
         row, column = node.start_point
@@ -206,7 +207,7 @@ class _Reader:
             case "for_in_statement":
                 over = field("right")
                 yield from self.calls(over)
-                names, _ = _bound_names(field("left"))
+                names, _ = bound_names(field("left"))
                 plain = _over(over)
                 yield Loop(names, _chain(plain), _mentions(over), self.block(field("body")), self.spot(node))
             case "for_statement":
@@ -249,7 +250,7 @@ class _Reader:
         body = self.block(node.child_by_field_name("body"))
         counted = [
             _chain(each)[:-1]
-            for each in _walk(condition)
+            for each in walk(condition)
             if each.type == "member_expression" and _chain(each)[-1:] == ("length",)
         ]
         if counted and counted[0]:
@@ -258,7 +259,7 @@ class _Reader:
             yield Branch(((None, body), (None, ())))
 
     def switch(self, node: Any) -> Branch:
-        of = _chain(_plain(node.child_by_field_name("value")))
+        of = _chain(unwrapped(node.child_by_field_name("value")))
         arms: list[tuple[Test | None, tuple[Step, ...]]] = []
         waiting: list[Test | None] = []
         otherwise: tuple[Step, ...] = ()
@@ -279,12 +280,15 @@ class _Reader:
         return Branch((*arms, (None, otherwise)), (of,))
 
     def assign(self, target: Any, value: Any) -> Iterator[Step]:
-        if _is_function(value):
+        if is_function(value):
             return
-        yield from self.calls(value, awaited=_text(target) in self.joined)
-        names, is_pattern = _bound_names(target)
+        yield from self.calls(value, awaited=text_of(target) in self.joined)
+        names, is_pattern = bound_names(target)
         is_fresh = _FRESH.search(value.text) is not None
-        yield Assign(names, _chain(_plain(value)), _mentions(value), is_fresh, is_pattern, _paths(value))
+        kept = _handed(value) if _chain(target)[:1] == ("this",) and len(_chain(target)) > 1 else NOTHING
+        yield Assign(
+            names, _chain(unwrapped(value)), _mentions(value), is_fresh, is_pattern, _paths(value), kept, self.spot(value)
+        )
 
     def calls(self, node: Any, *, awaited: bool = False) -> Iterator[Step]:
         """The calls in an expression, in the order in which they happen."""
@@ -298,27 +302,29 @@ class _Reader:
                 yield from self.calls(field("condition"))
                 first, second = (tuple(self.calls(field(key), awaited=awaited)) for key in ("consequence", "alternative"))
                 yield Branch(((self.test(field("condition")), first), (None, second)), _paths(field("condition")))
-            case "binary_expression" if _text(field("operator")) in {"&&", "||", "??"}:
+            case "binary_expression" if text_of(field("operator")) in {"&&", "||", "??"}:
                 yield from self.calls(field("left"))
                 rest = tuple(self.calls(field("right"), awaited=awaited))
                 if rest:
                     yield Branch(((None, rest), (None, ())), _paths(field("left")))
             case "assignment_expression":
                 yield from self.assign(field("left"), field("right"))
-            case _ if node.type in _FUNCTIONS:
+            case "new_expression":
+                yield from self.made(node)
+            case _ if node.type in FUNCTIONS:
                 return
             case _:
                 for child in node.named_children:
                     yield from self.calls(child, awaited=awaited)
 
     def call(self, node: Any, *, awaited: bool) -> Iterator[Step]:
-        callee = _plain(node.child_by_field_name("function"))
+        callee = unwrapped(node.child_by_field_name("function"))
         given = node.child_by_field_name("arguments")
         values = [each for each in given.named_children if each.type != "comment"] if given is not None else []
         values = [each.named_children[0] if each.type == "spread_element" else each for each in values]
         chain = _chain(callee)
         receiver = callee.child_by_field_name("object") if callee.type == "member_expression" else None
-        method = _text(callee.child_by_field_name("property")) if receiver is not None else ""
+        method = text_of(callee.child_by_field_name("property")) if receiver is not None else ""
         if chain[:1] == ("Promise",) and chain[-1] in _TOGETHER:
             inner = tuple(step for value in values for step in self.calls(value, awaited=True))
             inner = (Try(inner, (), (), (), self.spot(node)),) if chain[-1] == "allSettled" else inner
@@ -332,7 +338,7 @@ class _Reader:
         elif chain[-1:] == ("waitUntil",):
             inner = tuple(step for value in values for step in self.calls(value, awaited=True))
             yield Floating(inner, self.spot(node), held=True)
-        elif callee.type in _FUNCTIONS:
+        elif callee.type in FUNCTIONS:
             called = Argument((), NOTHING, NOTHING, self.function(callee))
             yield Call(("?",), (called,), NOTHING, "", awaited, False, self.spot(node))
         elif receiver is not None and method in {"then", "catch", "finally"}:
@@ -340,14 +346,29 @@ class _Reader:
         elif receiver is not None and method in _EACH and values:
             yield from self.calls(receiver)
             loop = self.each(node, receiver, values[0], waits=method != "forEach", awaited=awaited)
-            is_loose = method != "forEach" and not awaited and _is_async(_plain(values[0]))
+            is_loose = method != "forEach" and not awaited and _is_async(unwrapped(values[0]))
             yield Floating((loop,), self.spot(node)) if is_loose else loop
+        elif receiver is not None and method == "reduce" and values and is_function(values[0]):
+            yield from self.calls(receiver)
+            yield self.reduced(node, receiver, values[0], awaited=awaited)
         else:
             yield from self.plain_call(node, chain, values, awaited=awaited)
 
+    def reduced(self, node: Any, receiver: Any, value: Any, *, awaited: bool) -> Step:
+        """`reduce()`: one after another where each waits for what the one before gave back, else all at once."""
+        made = self.function(unwrapped(value), result_is_awaited=awaited)
+        before, element = (*made.parameters[:2], "", "")[:2]
+        names = (element,) if isinstance(element, str) else element
+        text = text_of(value.child_by_field_name("body"))
+        pattern = rf"\bawait\s+{re.escape(str(before))}\b" if made.is_async else rf"\b{re.escape(str(before))}\b"
+        is_chained = isinstance(before, str) and re.search(pattern, text) is not None
+        body = (*made.body,)
+        loop = Loop(names, _chain(_over(receiver)), _mentions(receiver), body, self.spot(node), True, is_function=True)
+        return loop if is_chained and (awaited or not made.is_async) else Floating((loop,), self.spot(node))
+
     def promised(self, receiver: Any, how: str, values: list[Any], *, awaited: bool) -> Iterator[Step]:
         before = tuple(self.calls(receiver, awaited=True))
-        blocks = [self.function(value).body if _is_function(value) else self.named(value) for value in values]
+        blocks = [self.function(value).body if is_function(value) else self.named(value) for value in values]
         blocks = [tuple(step for step in block if step != Exit(RETURN)) for block in blocks]
         first = blocks[0] if blocks else ()
         steps: tuple[Step, ...]
@@ -361,16 +382,16 @@ class _Reader:
 
     def named(self, value: Any) -> tuple[Step, ...]:
         """What a function does that is only named, as in `.then(message.ack)`."""
-        chain = _chain(_plain(value))
+        chain = _chain(unwrapped(value))
         return (Call(chain, (), _mentions(value), "", True, False, self.spot(value)),) if chain else tuple(self.calls(value))
 
     def each(self, node: Any, receiver: Any, value: Any, *, waits: bool, awaited: bool) -> Loop:
-        spread = _plain(receiver)
+        spread = unwrapped(receiver)
         if spread.type == "array" and [each.type for each in spread.named_children] == ["spread_element"]:
             receiver = spread.named_children[0].named_children[0]
         chain, mentions = _chain(_over(receiver)), _mentions(receiver)
-        function = _plain(value)
-        if function.type not in _FUNCTIONS:
+        function = unwrapped(value)
+        if function.type not in FUNCTIONS:
             called = Argument(_chain(function), _mentions(function), NOTHING)
             return Loop((), chain, mentions, (), self.spot(node), waits, called=called)
         made = self.function(function, result_is_awaited=awaited)
@@ -380,36 +401,60 @@ class _Reader:
         return Loop(names, chain, mentions, body, self.spot(node), waits or not made.is_async, is_function=True)
 
     def plain_call(self, node: Any, chain: tuple[str, ...], values: list[Any], *, awaited: bool) -> Iterator[Step]:
-        for before in _receivers(node.child_by_field_name("function")):
+        callee, held = node.child_by_field_name("function"), NOTHING
+        for before in _receivers(callee):
             for value in before.child_by_field_name("arguments").named_children:
                 yield from self.calls(value)
+                held |= _handed(value)
+        yield from self.made_first(callee)
         arguments = []
         for value in values:
-            function = self.function(value) if _is_function(value) else None
+            function = self.function(value) if is_function(value) else None
             if function is None:
                 yield from self.calls(value)
             mentions = NOTHING if function else _mentions(value)
             whole, is_fresh = NOTHING if function else _whole(value), function is None and _FRESH.search(value.text) is not None
-            arguments.append(Argument(_chain(_plain(value)), mentions, whole, function, is_fresh))
-        strings = "\n".join(_text(each) for each in _walk(node) if each.type in {"string", "template_string"})
-        named = [self.resolved(each) for each in _walk(node) if each.type == "identifier"]
-        strings += "".join(f"\n{_text(each)}" for each in named if each.type in {"string", "template_string"})
-        strings += "".join(f"\n{_text(each)}=" for each in _walk(node) if each.type == "property_identifier")
+            arguments.append(Argument(_chain(unwrapped(value)), mentions, whole, function, is_fresh))
+        strings = "\n".join(text_of(each) for each in walk(node) if each.type in {"string", "template_string"})
+        named = [self.resolved(each) for each in walk(node) if each.type == "identifier"]
+        strings += "".join(f"\n{text_of(each)}" for each in named if each.type in {"string", "template_string"})
+        strings += "".join(f"\n{text_of(each)}=" for each in walk(node) if each.type == "property_identifier")
         fresh = any(_FRESH.search(value.text) for value in values)
         fresh = fresh or any(_FRESH.search(each.child_by_field_name("arguments").text) for each in _receivers(node))
         spot = self.spot(node)
         forgets = chain[-2:-1] != () and chain[-2] in self.in_memory
         mentions = _mentions(node)
-        yield Call(chain or ("?",), tuple(arguments), mentions, strings, awaited, fresh, spot, *self.key(node), forgets)
+        yield Call(chain or ("?",), tuple(arguments), mentions, strings, awaited, fresh, spot, *self.key(node), forgets, held)
+
+    def made_first(self, callee: Any) -> Iterator[Step]:
+        """The making of the instance in `new Class(…).method()`."""
+        while callee.type in {"member_expression", "call_expression", *WRAPPERS}:
+            is_call, is_member = callee.type == "call_expression", callee.type == "member_expression"
+            field = "function" if is_call else "object" if is_member else ""
+            callee = callee.child_by_field_name(field) if field else callee.named_children[0]
+        if callee.type == "new_expression":
+            yield from self.made(callee)
+
+    def made(self, node: Any) -> Iterator[Step]:
+        """`new Class(…)`: whoever is handed a message may do anything with it later."""
+        given = node.child_by_field_name("arguments")
+        values = [each for each in given.named_children if each.type != "comment"] if given is not None else []
+        for value in values:
+            yield from self.calls(value)
+        name = text_of(node.child_by_field_name("constructor"))
+        if name in _BUILT_IN or name.endswith("Error"):
+            return
+        handed = tuple(Argument(_chain(value), _mentions(value), _handed(value)) for value in values)
+        yield Call((f"{NEW}{name}",), handed, _mentions(node), "", False, False, self.spot(node))
 
     def key(self, node: Any) -> tuple[frozenset[str] | None, bool]:
         """The names in what a call has as idempotency key, None without one, and whether that is made on the spot."""
         values: list[Any] = []
-        for each in _outside_of_functions(node):
+        for each in outside_of_functions(node):
             named = each.child_by_field_name("key") if each.type == "pair" else each if each.type == "string" else None
-            if each.type == "shorthand_property_identifier" and IDEMPOTENCY_KEY.search(_text(each)):
+            if each.type == "shorthand_property_identifier" and IDEMPOTENCY_KEY.search(text_of(each)):
                 values.append(each)
-            elif named is not None and IDEMPOTENCY_KEY.search(_text(named)):
+            elif named is not None and IDEMPOTENCY_KEY.search(text_of(named)):
                 after = each.next_named_sibling if each.parent is not None and each.parent.type == "arguments" else None
                 values += [value for value in (each.child_by_field_name("value"), after) if value is not None]
         if not values:
@@ -419,7 +464,7 @@ class _Reader:
 
     def sent(self, root: Any) -> Iterator[Sent]:
         """Every `send` and `sendBatch` on something that may be a binding."""
-        for node in _walk(root):
+        for node in walk(root):
             if node.type != "call_expression":
                 continue
             chain = _chain(node.child_by_field_name("function"))
@@ -427,38 +472,51 @@ class _Reader:
             values = [each for each in arguments.named_children if each.type != "comment"] if arguments is not None else []
             if len(chain) > 1 and chain[-1] in {"send", "sendBatch"} and values:
                 value = self.resolved(values[0])
-                bound = self.bound.get(chain[0], []) if len(chain) == 2 else []  # noqa: PLR2004 - x.send
-                through = _chain(bound[0]) if len(bound) == 1 else ()
-                binding = (through or chain[:-1])[-1]
+                binding = self.binding(node.child_by_field_name("function"), chain)
                 if chain[-1] == "send":
                     yield Sent(binding, False, *self.keys(value), 1, self.spot(node))
                 else:
                     yield Sent(binding, True, *self.batch(value), self.spot(node))
 
+    def binding(self, callee: Any, chain: tuple[str, ...]) -> str:
+        """The binding in `env.Q.send`, or in `q.send` where `q` stands for one; ANY where it may be one of several."""
+        if len(chain) > 2:  # noqa: PLR2004 - env.Q.send
+            return chain[-2]
+        through = _chain(self.resolved(unwrapped(callee).child_by_field_name("object")))
+        if (
+            through == chain[:1]
+            and chain[0] in self.assigned
+            and any("env" in _chain(each) for each in self.bound.get(chain[0], ()))
+        ):
+            return ANY
+        return (through or chain[:-1])[-1]
+
     def resolved(self, node: Any) -> Any:
-        """What a name stands for that the module binds once, and does not change; else the node."""
-        node = _plain(node)
-        bound = self.bound.get(_text(node), []) if node.type in _NAMES and _text(node) not in self.changed else []
-        return _plain(bound[0]) if len(bound) == 1 else node
+        """What a name stands for that is declared once around it, and not changed in the module; else the node."""
+        node = unwrapped(node)
+        value = self.scopes.value(node) if node.type in _NAMES and text_of(node) not in self.assigned else None
+        return unwrapped(value) if value is not None else node
 
     def keys(self, node: Any) -> tuple[frozenset[str] | None, frozenset[str]]:
         """The keys of an object literal, None where they are not certain, and those whose values are made on the spot."""
-        node = _plain(node)
-        found = _members(node) if node.type == "object" else None
-        if found is None:
-            return None, NOTHING
-        fresh = [key for key, value in found.items() if value is not None and _FRESH.search(self.resolved(value).text)]
-        return frozenset(found), frozenset(fresh)
+        node = unwrapped(node)
+        members = node.named_children if node.type == "object" else []
+        found = _members(members) if node.type == "object" else None
+        # What stands before a spread may be replaced by it.
+        spread = max((at for at, each in enumerate(members) if each.type == "spread_element"), default=-1)
+        certain = _members(members[spread + 1 :]) or {}
+        fresh = [key for key, value in certain.items() if value is not None and _FRESH.search(self.resolved(value).text)]
+        return None if found is None else frozenset(found), frozenset(fresh)
 
     def literal(self, node: Any) -> str | None:
         """The text of a string, or of a constant of the module that is one."""
-        return _string(self.resolved(node)) if node is not None else None
+        return string_of(self.resolved(node)) if node is not None else None
 
     def test(self, node: Any) -> Test | None:
         """A comparison with a name, if a condition is one."""
-        node = _plain(node)
+        node = unwrapped(node)
         field = node.child_by_field_name
-        if node.type == "unary_expression" and _text(field("operator")) == "!":
+        if node.type == "unary_expression" and text_of(field("operator")) == "!":
             return opposite(self.test(field("argument")))
         if node.type == "call_expression" and field("function").type == "member_expression":
             values = field("arguments").named_children
@@ -467,7 +525,7 @@ class _Reader:
             return Test(chain[:-1], frozenset({pattern.format(name)})) if name is not None and pattern is not None else None
         if node.type != "binary_expression":
             return None
-        operator, left, right = _text(field("operator")), field("left"), field("right")
+        operator, left, right = text_of(field("operator")), field("left"), field("right")
         if operator == "||":
             return either([self.test(left), self.test(right)])
         if self.literal(left) is not None:
@@ -482,8 +540,8 @@ class _Reader:
         name = self.literal(node)
         if name is not None:
             return Test(of, frozenset({name}))
-        if node is not None and node.type == "identifier" and _text(node) not in self.bound:
-            return Test(of, NOTHING, imported=frozenset({_text(node)}))
+        if node is not None and node.type == "identifier" and text_of(node) not in self.bound:
+            return Test(of, NOTHING, imported=frozenset({text_of(node)}))
         return None
 
     def constants(self) -> dict[str, str]:
@@ -498,16 +556,16 @@ class _Reader:
         """The fields of the bodies in the argument of a `sendBatch`, those made on the spot, and how many there can be."""
         most, elements = self.length(node), []
         if node.type == "array":
-            elements = [_plain(each) for each in node.named_children if each.type != "comment"]
+            elements = [unwrapped(each) for each in node.named_children if each.type != "comment"]
         while node.type == "call_expression":
             callee = node.child_by_field_name("function")
             if callee.type != "member_expression":
                 break
             values = node.child_by_field_name("arguments").named_children
-            name = _text(callee.child_by_field_name("property"))
+            name = text_of(callee.child_by_field_name("property"))
             maker = values[0] if name == "map" and values else values[1] if name == "from" and len(values) > 1 else None
-            if maker is not None and _is_function(maker):
-                elements = [_plain(each) for each in _results(_plain(maker))]
+            if maker is not None and is_function(maker):
+                elements = [unwrapped(each) for each in _results(unwrapped(maker))]
             node = self.resolved(callee.child_by_field_name("object"))
         bodies = [_field_of(each, "body") for each in elements]
         found = [self.keys(self.resolved(body)) for body in bodies if body is not None]
@@ -527,15 +585,15 @@ class _Reader:
             return sum(known) if len(known) == len(counts) else None
         if node.type not in {"call_expression", "new_expression"} or field("arguments") is None:
             return None
-        callee = _plain(field("function" if node.type == "call_expression" else "constructor"))
+        callee = unwrapped(field("function" if node.type == "call_expression" else "constructor"))
         values = [each for each in field("arguments").named_children if each.type != "comment"]
         if callee.type == "identifier":
-            return self.number(values[0]) if _text(callee) == "Array" and len(values) == 1 else None
+            return self.number(values[0]) if text_of(callee) == "Array" and len(values) == 1 else None
         if callee.type != "member_expression":
             return None
-        name, of = _text(callee.child_by_field_name("property")), callee.child_by_field_name("object")
+        name, of = text_of(callee.child_by_field_name("property")), callee.child_by_field_name("object")
         if name == "from" and of.text == b"Array" and values:
-            members = _members(values[0]) if values[0].type == "object" else None
+            members = _members(values[0].named_children) if values[0].type == "object" else None
             counted = members.get("length") if members else None
             return self.number(counted) if counted is not None else self.length(values[0])
         if name == "slice":
@@ -544,7 +602,7 @@ class _Reader:
 
     def number(self, node: Any) -> int | None:
         """A whole number, or a constant of the module that is one."""
-        text = _text(self.resolved(node)).replace("_", "")
+        text = text_of(self.resolved(node)).replace("_", "")
         return int(text) if text.isascii() and text.isdecimal() and len(text) <= _DIGITS_MAX else None
 
     def width(self, values: list[Any]) -> int | None:
@@ -555,62 +613,38 @@ class _Reader:
         if values[0].text != b"0":
             if upper.type != "binary_expression" or upper.child_by_field_name("left").text != values[0].text:
                 return None
-            if _text(upper.child_by_field_name("operator")) != "+":
+            if text_of(upper.child_by_field_name("operator")) != "+":
                 return None
             upper = upper.child_by_field_name("right")
         return self.number(upper)
-
-
-def _walk(node: Any) -> Iterator[Any]:
-    waiting = [node]
-    while waiting:
-        at = waiting.pop()
-        yield at
-        waiting += reversed(at.named_children)
-
-
-def _outside_of_functions(node: Any) -> Iterator[Any]:
-    waiting = [node]
-    while waiting:
-        at = waiting.pop()
-        yield at
-        if at.type != "method_definition" and at.type not in _FUNCTIONS:
-            waiting += reversed(at.named_children)
-
-
-def _text(node: Any) -> str:
-    return str(node.text.decode("utf-8", "replace"))
-
-
-def _plain(node: Any) -> Any:
-    """The value within `(…)`, `await …`, `… as T`, `… satisfies T` and `…!`."""
-    while node.type in _WRAPPERS and node.named_children:
-        node = node.named_children[0]
-    return node
-
-
-def _is_function(node: Any) -> bool:
-    return node is not None and _plain(node).type in _FUNCTIONS
 
 
 def _is_async(function: Any) -> bool:
     return any(child.type == "async" for child in function.children)
 
 
-def _changed(node: Any) -> set[str]:
-    """The names that do not keep, or do not have, the value that they are bound to by a declaration."""
+def _rebound(node: Any) -> set[str]:
+    """The names that are bound there, and not to what a declaration says."""
+    field = node.child_by_field_name
+    match node.type:
+        case "formal_parameters":
+            return {name for each in node.named_children if each.type != "comment" for name in bound_names(each)[0]}
+        case "arrow_function" if field("parameter") is not None:
+            return {text_of(field("parameter"))}
+        case "for_in_statement":
+            return set(bound_names(field("left"))[0])
+        case "variable_declarator" if field("name").type != "identifier":
+            return set(bound_names(field("name"))[0])
+        case _:
+            return set()
+
+
+def _assigned(node: Any) -> set[str]:
+    """The names that do not keep there what they were declared to be, nor all that it holds."""
     field = node.child_by_field_name
     match node.type:
         case "assignment_expression" | "augmented_assignment_expression":
-            return set(_chain(field("left"))[:1]) or set(_bound_names(field("left"))[0])
-        case "formal_parameters":
-            return {name for each in node.named_children if each.type != "comment" for name in _bound_names(each)[0]}
-        case "arrow_function" if field("parameter") is not None:
-            return {_text(field("parameter"))}
-        case "for_in_statement":
-            return set(_bound_names(field("left"))[0])
-        case "variable_declarator" if field("name").type != "identifier":
-            return set(_bound_names(field("name"))[0])
+            return set(_chain(field("left"))[:1]) or set(bound_names(field("left"))[0])
         case "call_expression":
             chain, given = _chain(field("function")), field("arguments")
             if chain == ("Object", "assign") and given is not None and given.named_children:
@@ -622,44 +656,47 @@ def _changed(node: Any) -> set[str]:
 
 def _in_memory(node: Any) -> set[str]:
     """The name that gets a new set or map there."""
-    if node.type != "new_expression" or _text(node.child_by_field_name("constructor")) not in _MEMORIES:
+    if node.type != "new_expression" or text_of(node.child_by_field_name("constructor")) not in _MEMORIES:
         return set()
     around = node.parent
     field = around.child_by_field_name
     target = field("name") or field("property") or (field("left") if around.type == "assignment_expression" else None)
-    return {_text(target).rpartition(".")[2]} if target is not None else set()
+    return {text_of(target).rpartition(".")[2]} if target is not None else set()
 
 
 def _joined(node: Any) -> set[str]:
     """The names of promises, or of lists of them, that are waited for there."""
     if node.type == "await_expression":
-        return {_text(each) for each in node.named_children if each.type == "identifier"}
+        return {text_of(each) for each in node.named_children if each.type == "identifier"}
     chain = _chain(node.child_by_field_name("function")) if node.type == "call_expression" else ()
     given = node.child_by_field_name("arguments") if chain in {("Promise", "all"), ("Promise", "allSettled")} else None
     values = given.named_children if given is not None else []
     values = [inner for each in values for inner in (each.named_children if each.type == "array" else [each])]
     values = [each.named_children[0] if each.type == "spread_element" else each for each in values]
-    return {_text(each) for each in values if each.type == "identifier"}
+    return {text_of(each) for each in values if each.type == "identifier"}
 
 
 def _chain(node: Any) -> tuple[str, ...]:
     """The path of a plain expression, calls on the way left out; empty where it is none."""
-    node = _plain(node)
+    node = unwrapped(node)
     field = node.child_by_field_name
-    if node.type in {"identifier", "this"}:
-        return (_text(node),)
+    if node.type in _NAMES:
+        return (text_of(node),)
+    if node.type == "new_expression":
+        made = links.constructed(node)
+        return (f"{NEW}{made}",) if made is not None else ()
     if node.type == "member_expression":
         before = _chain(field("object"))
-        return (*before, _text(field("property"))) if before else ()
+        return (*before, text_of(field("property"))) if before else ()
     if node.type == "subscript_expression":
-        before, index = _chain(field("object")), _string(field("index"))
+        before, index = _chain(field("object")), string_of(field("index"))
         return (*before, index or ANY) if before else ()
     return _chain(field("function")) if node.type == "call_expression" else ()
 
 
 def _receivers(node: Any) -> Iterator[Any]:
     """The calls on whose results something is called."""
-    while node.type in {"member_expression", "call_expression", *_WRAPPERS}:
+    while node.type in {"member_expression", "call_expression", *WRAPPERS}:
         if node.type == "call_expression":
             yield node
             node = node.child_by_field_name("function")
@@ -668,31 +705,39 @@ def _receivers(node: Any) -> Iterator[Any]:
 
 
 def _mentions(node: Any) -> frozenset[str]:
-    return frozenset(_text(each) for each in _walk(node) if each.type in _NAMES)
+    return frozenset(text_of(each) for each in walk(node) if each.type in _NAMES)
 
 
 def _whole(node: Any) -> frozenset[str]:
     """The names in it of which not just a field is taken."""
     return frozenset(
-        _text(each)
-        for each in _walk(node)
+        text_of(each)
+        for each in walk(node)
         if each.type in _NAMES
         and (each.parent is None or each.parent.type not in {"member_expression", "subscript_expression"})
     )
 
 
+def _handed(node: Any) -> frozenset[str]:
+    """The names in it that whoever gets it can use themselves: not just a field of theirs, nor what a call makes of them."""
+    waiting, found = [unwrapped(node)], set()
+    while waiting:
+        at = waiting.pop()
+        if at.type in _NAMES:
+            found.add(text_of(at))
+        elif at.type not in {"member_expression", "subscript_expression", "call_expression", *FUNCTIONS}:
+            waiting += at.named_children
+    return frozenset(found)
+
+
 def _paths(node: Any) -> tuple[tuple[str, ...], ...]:
     """The plain paths in an expression."""
-    return tuple(dict.fromkeys(chain for each in _walk(node) if (chain := _chain(each))))
-
-
-def _string(node: Any) -> str | None:
-    return _text(node)[1:-1] if node is not None and node.type == "string" else None
+    return tuple(dict.fromkeys(chain for each in walk(node) if (chain := _chain(each))))
 
 
 def _over(node: Any) -> Any:
     """What is looped over in `batch.messages.entries()` and the like."""
-    node = _plain(node)
+    node = unwrapped(node)
     if (
         node.type == "call_expression"
         and _chain(node)[-1:]
@@ -703,55 +748,32 @@ def _over(node: Any) -> Any:
 
 
 def _parameter(node: Any) -> str | tuple[str, ...]:
-    names, is_pattern = _bound_names(node)
+    names, is_pattern = bound_names(node)
     return names if is_pattern or len(names) != 1 else names[0]
 
 
-def _bound_names(node: Any) -> tuple[tuple[str, ...], bool]:
-    """The names that a target binds, and whether it is a pattern that takes something apart."""
-    pattern = node.child_by_field_name("pattern")
-    node = _plain(pattern if pattern is not None else node)
-    if node.type == "identifier":
-        return (_text(node),), False
-    kinds = {"identifier", "shorthand_property_identifier_pattern"}
-    return tuple(_text(each) for each in _walk(node) if each.type in kinds), True
-
-
-def _imported(node: Any) -> dict[str, tuple[str, str]]:
-    source = _string(node.child_by_field_name("source")) or ""
-    made = {}
-    for each in _walk(node):
-        if each.type == "import_specifier":
-            name = _text(each.child_by_field_name("name"))
-            alias = each.child_by_field_name("alias")
-            made[_text(alias) if alias is not None else name] = (source, name)
-        elif each.type == "import_clause":
-            made |= {_text(child): (source, "default") for child in each.named_children if child.type == "identifier"}
-    return made
-
-
-def _members(node: Any) -> dict[str, Any] | None:
-    """The keys of an object literal with their values (a shorthand is its own); None where the keys are not certain."""
+def _members(members: list[Any]) -> dict[str, Any] | None:
+    """The keys in an object literal with their values (a shorthand is its own); None where the keys are not certain."""
     found: dict[str, Any] = {}
-    for member in node.named_children:
+    for member in members:
         key = member.child_by_field_name("key" if member.type == "pair" else "name")
         if member.type == "shorthand_property_identifier":
-            found[_text(member)] = member
+            found[text_of(member)] = member
         elif member.type == "comment":
             continue
         elif key is None or key.type == "computed_property_name":
             return None  # a spread, or a name that only running tells
         else:
-            found[_text(key).strip("\"'")] = member.child_by_field_name("value")
+            found[text_of(key).strip("\"'")] = member.child_by_field_name("value")
     return found
 
 
 def _field_of(node: Any, name: str) -> Any:
     """The value of a field of an object literal; None where there is none."""
     for member in node.named_children if node.type == "object" else ():
-        if member.type == "pair" and _text(member.child_by_field_name("key")).strip("\"'") == name:
+        if member.type == "pair" and text_of(member.child_by_field_name("key")).strip("\"'") == name:
             return member.child_by_field_name("value")
-        if member.type == "shorthand_property_identifier" and _text(member) == name:
+        if member.type == "shorthand_property_identifier" and text_of(member) == name:
             return member
     return None
 
@@ -762,7 +784,5 @@ def _results(function: Any) -> Iterable[Any]:
     if body.type != "statement_block":
         return [body]
     return [
-        each.named_children[0]
-        for each in _outside_of_functions(body)
-        if each.type == "return_statement" and each.named_children
+        each.named_children[0] for each in outside_of_functions(body) if each.type == "return_statement" and each.named_children
     ]

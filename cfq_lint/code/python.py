@@ -7,10 +7,13 @@ import re
 import warnings
 
 from cfq_lint import limits
+from cfq_lint.code.python_scopes import Scopes
 from cfq_lint.code.steps import (
     ANY,
     BREAK,
     CONTINUE,
+    DEFAULT,
+    EVERYTHING,
     IDEMPOTENCY_KEY,
     NOTHING,
     RAISE,
@@ -31,6 +34,7 @@ from cfq_lint.code.steps import (
     either,
     opposite,
 )
+from cfq_lint.record import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,7 +49,7 @@ _CHANGES = frozenset({"append", "extend", "insert", "pop", "remove", "clear", "u
 _FRESH = re.compile(r"(?:uuid[1467]|token_hex|token_urlsafe|randomUUID|nanoid|ulid)")
 _TASKS = frozenset({"create_task", "ensure_future"})
 _HELD = frozenset({"waitUntil", "wait_until"})
-_EVERYTHING = frozenset({"Exception", "BaseException"})
+_ALL_ERRORS = frozenset({"Exception", "BaseException"})
 
 
 def read(path: str, text: str) -> Module | None:
@@ -57,17 +61,19 @@ def read(path: str, text: str) -> Module | None:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
     try:
-        return _Reader(path, text).module(tree)
+        return _Reader(path, text, tree).module(tree)
     except RecursionError:
         return None
 
 
 class _Reader:
-    def __init__(self, path: str, text: str) -> None:
+    def __init__(self, path: str, text: str, tree: ast.Module) -> None:
         self.path = path
         self.text = text
         self.lines = text.split("\n")
         self.bound: dict[str, list[ast.expr]] = {}
+        self.assigned: dict[str, tuple[ast.expr, ...]] = {}
+        self.scopes = Scopes(tree)
         self.joined: set[str] = set()
 
     def module(self, tree: ast.Module) -> Module:
@@ -80,7 +86,9 @@ class _Reader:
                 ):
                     if value is not None:
                         self.bound.setdefault(name, []).append(value)
-        for name in {name for each in ast.walk(tree) for name in _changed(each)}:
+        self.assigned = {name: tuple(values) for name, values in self.bound.items()}
+        changed = {name for each in ast.walk(tree) for name in _changed(each)}
+        for name in changed:
             self.bound.pop(name, None)
         functions: dict[str, list[Function]] = {}
         handlers = []
@@ -93,21 +101,29 @@ class _Reader:
             elif isinstance(node, ast.ClassDef):
                 for member in node.body:
                     if isinstance(member, _FUNCTIONS):
-                        made = self.function(member)
+                        made = replace(self.function(member), owner=node.name)
                         functions.setdefault(f"this.{member.name}", []).append(made)
+                        functions.setdefault(f"{node.name}.{member.name}", []).append(made)
                         if member.name in _HANDLERS and node.name == "Default":
                             handlers.append(made)
         for nested in _nested(tree):
             functions.setdefault(nested.name, []).append(self.function(nested))
-        imports: dict[str, tuple[str, str]] = {}
-        for each in ast.walk(tree):
-            if isinstance(each, ast.ImportFrom):
-                source = "." * each.level + (each.module or "")
-                imports |= {alias.asname or alias.name: (source, alias.name) for alias in each.names}
-            elif isinstance(each, ast.Import):
-                imports |= {alias.asname or alias.name: (alias.name, "") for alias in each.names}
-        once = {name: found[0] for name, found in functions.items() if len(found) == 1}
-        return Module(self.path, self.text, once, imports, tuple(handlers), (), tuple(self.sent(tree)), self.constants())
+        imports, stars, sources, perhaps = _imports(tree)
+        return Module(
+            path=self.path,
+            text=self.text,
+            functions={name: found[0] for name, found in functions.items() if len(found) == 1},
+            imports=imports,
+            handlers={DEFAULT: tuple(handlers)},
+            sent=tuple(self.sent(tree)),
+            constants=self.constants(),
+            exports={},
+            stars=stars,
+            sources=sources,
+            instances=_instances(tree, self.bound),
+            rebound=frozenset(changed),
+            perhaps=perhaps,
+        )
 
     def spot(self, node: ast.expr | ast.stmt) -> Spot:
         line = self.lines[node.lineno - 1].encode("utf-8", "replace")
@@ -180,7 +196,9 @@ class _Reader:
         yield from self.calls(value, awaited=isinstance(target, ast.Name) and target.id in self.joined)
         names = tuple(each.id for each in ast.walk(target) if isinstance(each, ast.Name))
         plain = value.value if isinstance(value, ast.Await) else value
-        yield Assign(names, _chain(plain), _mentions(value), _fresh(value), about=_paths(value))
+        kept = _handed(value) if _chain(target)[:1] == ("this",) and len(_chain(target)) > 1 else NOTHING
+        about, spot = _paths(value), self.spot(value)
+        yield Assign(names, _chain(plain), _mentions(value), _fresh(value), about=about, kept=kept, spot=spot)
 
     def loop(self, target: ast.expr, over: ast.expr, body: tuple[Step, ...], node: ast.expr | ast.stmt) -> Loop:
         names = tuple(each.id for each in ast.walk(target) if isinstance(each, ast.Name))
@@ -240,20 +258,22 @@ class _Reader:
             is_waited_for = awaited and chain[-1] in _TASKS
             yield from inner if is_waited_for else (Floating(inner, self.spot(node), chain[-1] in _HELD, is_joined),)
             return
+        held = NOTHING
         for receiver in _receivers(node.func):
-            for value in receiver.args:
-                yield from self.calls(value)
+            for value in (*receiver.args, *receiver.keywords):
+                yield from self.calls(value) if isinstance(value, ast.expr) else ()
+                held |= _handed(value)
         for value in values:
             yield from self.calls(value)
         arguments = tuple(Argument(_chain(each), _mentions(each), _whole(each), fresh=_fresh(each)) for each in values)
-        inside = [_bound(each, self.bound) if isinstance(each, ast.Name) else each for each in ast.walk(node)]
+        inside = [self.scopes.value(each) if isinstance(each, ast.Name) else each for each in ast.walk(node)]
         strings = [each.value for each in inside if isinstance(each, ast.Constant) and isinstance(each.value, str)]
         text = "\n".join(strings)
         text += "".join(f"\n{each.attr}=" for each in ast.walk(node) if isinstance(each, ast.Attribute))
         text += "".join(f"\n{keyword.arg}=" for keyword in node.keywords)
         given = [*values, *(value for receiver in _receivers(node.func) for value in receiver.args)]
         fresh, spot = any(map(_fresh, given)), self.spot(node)
-        yield Call(chain or ("?",), arguments, _mentions(node), text, awaited, fresh, spot, *self.key(node))
+        yield Call(chain or ("?",), arguments, _mentions(node), text, awaited, fresh, spot, *self.key(node), False, held)
 
     def key(self, node: ast.Call) -> tuple[frozenset[str] | None, bool]:
         """The names in what a call has as idempotency key, None without one, and whether that is made on the spot."""
@@ -269,7 +289,7 @@ class _Reader:
                     values.append(value)
         if not values:
             return None, False
-        is_fresh = any(_fresh(_bound(value, self.bound)) for value in values)
+        is_fresh = any(_fresh(self.scopes.value(value)) for value in values)
         return frozenset(name for value in values for name in _mentions(value)), is_fresh
 
     def test(self, node: ast.expr) -> Test | None:
@@ -294,7 +314,7 @@ class _Reader:
                     and not isinstance(operator, ast.In)
                 ):
                     return Test(_chain(left), NOTHING, isinstance(operator, ast.Eq), frozenset({other.id}))
-                if not names or (isinstance(operator, ast.In) and not isinstance(_bound(other, self.bound), _LISTS)):
+                if not names or (isinstance(operator, ast.In) and not isinstance(self.scopes.value(other), _LISTS)):
                     return None
                 return Test(_chain(left), frozenset(names), not isinstance(operator, ast.NotEq))
             case _:
@@ -307,24 +327,31 @@ class _Reader:
 
     def texts(self, node: ast.expr) -> list[str] | None:
         """The texts that an expression is or lists; None where it holds anything else."""
-        node = _bound(node, self.bound)
-        values = [_bound(each, self.bound) for each in node.elts] if isinstance(node, _LISTS) else [node]
+        node = self.scopes.value(node)
+        values = [self.scopes.value(each) for each in node.elts] if isinstance(node, _LISTS) else [node]
         texts = [each.value for each in values if isinstance(each, ast.Constant) and isinstance(each.value, str)]
         return texts if len(texts) == len(values) else None
 
+    def binding(self, callee: ast.expr, chain: tuple[str, ...]) -> str:
+        """The binding in `env.Q.send`, or in `q.send` where `q` stands for one; ANY where it may be one of several."""
+        if len(chain) > 2 or not isinstance(callee, ast.Attribute):  # noqa: PLR2004 - env.Q.send
+            return chain[-2]
+        value = self.scopes.value(callee.value)
+        if value is callee.value and any("env" in _chain(each) for each in self.assigned.get(chain[0], ())):
+            return ANY
+        return (_chain(value) or chain[:-1])[-1]
+
     def sent(self, tree: ast.Module) -> Iterator[Sent]:
         """Every `send` and `sendBatch` on something that may be a binding."""
-        bound = self.bound
         for node in ast.walk(tree):
             chain = _chain(node.func) if isinstance(node, ast.Call) else ()
             if isinstance(node, ast.Call) and len(chain) > 1 and chain[-1] in {"send", "sendBatch", "send_batch"} and node.args:
-                given = _bound(node.args[0], bound)
-                through = _chain(bound[chain[0]][0]) if len(chain) == 2 and len(bound.get(chain[0], ())) == 1 else ()  # noqa: PLR2004 - x.send
-                binding = (through or chain[:-1])[-1]
+                given = self.scopes.value(node.args[0])
+                binding = self.binding(node.func, chain)
                 if chain[-1] == "send":
-                    yield Sent(binding, False, *_keys(given, bound), 1, self.spot(node))
+                    yield Sent(binding, False, *_keys(given, self.scopes), 1, self.spot(node))
                 else:
-                    yield Sent(binding, True, *_batch(given, bound), self.spot(node))
+                    yield Sent(binding, True, *_batch(given, self.scopes), self.spot(node))
 
 
 def _chain(node: ast.AST) -> tuple[str, ...]:
@@ -380,14 +407,62 @@ def _fresh(node: ast.AST) -> bool:
 
 
 def _catches_all(handler: ast.ExceptHandler) -> bool:
-    return handler.type is None or (isinstance(handler.type, ast.Name) and handler.type.id in _EVERYTHING)
+    return handler.type is None or (isinstance(handler.type, ast.Name) and handler.type.id in _ALL_ERRORS)
 
 
 def _suppressed(context: ast.expr) -> bool | None:
     """Whether `contextlib.suppress(…)` catches everything; None for another context manager."""
     if not isinstance(context, ast.Call) or _chain(context.func)[-1:] != ("suppress",):
         return None
-    return any(isinstance(each, ast.Name) and each.id in _EVERYTHING for each in context.args)
+    return any(isinstance(each, ast.Name) and each.id in _ALL_ERRORS for each in context.args)
+
+
+def _imports(tree: ast.Module) -> tuple[dict[str, tuple[str, str]], tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+    """The names that a module imports, the modules of which it imports all, all modules, and what may be one as well."""
+    imports: dict[str, tuple[str, str]] = {}
+    stars: list[str] = []
+    sources: list[str] = []
+    perhaps: list[str] = []
+    for each in ast.walk(tree):
+        if isinstance(each, ast.ImportFrom):
+            source = "." * each.level + (each.module or "")
+            sources.append(source)
+            for alias in each.names:
+                if alias.name == EVERYTHING:
+                    stars.append(source)
+                    continue
+                imports[alias.asname or alias.name] = (source, alias.name)
+                perhaps.append(f"{source}{alias.name}" if source.endswith(".") else f"{source}.{alias.name}")
+        elif isinstance(each, ast.Import):
+            sources += [alias.name for alias in each.names]
+            imports |= {alias.asname or alias.name: (alias.name, EVERYTHING) for alias in each.names}
+    return imports, tuple(stars), tuple(sources), tuple(perhaps)
+
+
+def _instances(tree: ast.Module, bound: dict[str, list[ast.expr]]) -> dict[str, str]:
+    """The names, and the fields as `Class.field`, that hold what one call of a name gives, with that name: perhaps a class."""
+    held = dict(bound)
+    for owner in [each for each in tree.body if isinstance(each, ast.ClassDef)]:
+        for each in ast.walk(owner):
+            match each:
+                case (
+                    ast.Assign(targets=[ast.Attribute(value=ast.Name(id="self"), attr=field)], value=value)
+                    | ast.AnnAssign(target=ast.Attribute(value=ast.Name(id="self"), attr=field), value=value)
+                ) if value is not None:
+                    held.setdefault(f"{owner.name}.{field}", []).append(value)
+    made = {name: values[0].func for name, values in held.items() if len(values) == 1 and isinstance(values[0], ast.Call)}
+    return {name: maker.id for name, maker in made.items() if isinstance(maker, ast.Name)}
+
+
+def _handed(node: ast.AST) -> frozenset[str]:
+    """The names in it that whoever gets it can use themselves: not just a field of theirs, nor what a call makes of them."""
+    match node:
+        case ast.Name(id=name):
+            return frozenset({name})
+        case ast.Tuple() | ast.List() | ast.Set() | ast.Dict() | ast.Starred() | ast.keyword():
+            return frozenset(name for each in ast.iter_child_nodes(node) for name in _handed(each))
+        case _:
+            return NOTHING
 
 
 def _nested(tree: ast.Module) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
@@ -438,29 +513,30 @@ def _case(subject: ast.expr, pattern: ast.pattern) -> Test | None:
     return Test(_chain(subject), frozenset(names)) if len(names) == len(options) else None
 
 
-def _bound(node: ast.expr, bound: dict[str, list[ast.expr]]) -> ast.expr:
-    if isinstance(node, ast.Name) and len(bound.get(node.id, ())) == 1:
-        return bound[node.id][0]
-    return node
+def _spread(keys: list[ast.expr | None]) -> int:
+    """Where the last `**` of a dict display stands; -1 without one."""
+    return max((at for at, key in enumerate(keys) if key is None), default=-1)
 
 
-def _keys(node: ast.expr, bound: dict[str, list[ast.expr]]) -> tuple[frozenset[str] | None, frozenset[str]]:
+def _keys(node: ast.expr, scopes: Scopes) -> tuple[frozenset[str] | None, frozenset[str]]:
     """The keys of a dict display, None where they are not certain, and those whose values are made on the spot."""
     if isinstance(node, ast.Call) and _chain(node.func)[-1:] == ("to_js",) and node.args:
-        node = _bound(node.args[0], bound)
+        node = scopes.value(node.args[0])
     if not isinstance(node, ast.Dict):
         return None, NOTHING
-    pairs = zip(node.keys, node.values, strict=True)
+    pairs = list(zip(node.keys, node.values, strict=True))
     named = {key.value: value for key, value in pairs if isinstance(key, ast.Constant) and isinstance(key.value, str)}
-    fresh = frozenset(key for key, value in named.items() if _fresh(_bound(value, bound)))
+    # What stands before `**` may be replaced by it.
+    later = {key.value for key in node.keys[_spread(node.keys) + 1 :] if isinstance(key, ast.Constant)}
+    fresh = frozenset(key for key, value in named.items() if key in later and _fresh(scopes.value(value)))
     return (frozenset(named) if len(named) == len(node.keys) else None), fresh
 
 
-def _batch(node: ast.expr, bound: dict[str, list[ast.expr]]) -> tuple[frozenset[str] | None, frozenset[str], int | None]:
+def _batch(node: ast.expr, scopes: Scopes) -> tuple[frozenset[str] | None, frozenset[str], int | None]:
     """The keys of the bodies in what is given to a `sendBatch`, those made on the spot, and how many there can be."""
     if isinstance(node, ast.Call) and _chain(node.func)[-1:] == ("to_js",) and node.args:
-        node = _bound(node.args[0], bound)
-    most = _length(node, bound)
+        node = scopes.value(node.args[0])
+    most = _length(node, scopes)
     elements = [node.elt] if isinstance(node, ast.ListComp) else node.elts if isinstance(node, ast.List) else []
     bodies = []
     for each in elements:
@@ -468,54 +544,54 @@ def _batch(node: ast.expr, bound: dict[str, list[ast.expr]]) -> tuple[frozenset[
             bodies += [
                 v for k, v in zip(each.keys, each.values, strict=True) if isinstance(k, ast.Constant) and k.value == "body"
             ]
-    found = [_keys(_bound(body, bound), bound) for body in bodies]
+    found = [_keys(scopes.value(body), scopes) for body in bodies]
     keys = [each for each, _ in found if each is not None]
     if not keys or len(keys) < len(elements):
         return None, NOTHING, most
     return frozenset.intersection(*keys), frozenset.intersection(*(fresh for _, fresh in found)), most
 
 
-def _length(node: ast.expr, bound: dict[str, list[ast.expr]]) -> int | None:
+def _length(node: ast.expr, scopes: Scopes) -> int | None:
     """How many elements a list has at most, and no fewer where that is more than one call can send; None if not certain."""
-    node = _bound(node, bound)
+    node = scopes.value(node)
     match node:
         case ast.List(elts=elts) | ast.Tuple(elts=elts):
-            counts = [_length(each.value, bound) if isinstance(each, ast.Starred) else 1 for each in elts]
+            counts = [_length(each.value, scopes) if isinstance(each, ast.Starred) else 1 for each in elts]
             known = [count for count in counts if count is not None]
             return sum(known) if len(known) == len(counts) else None
         case ast.ListComp(generators=[of]) | ast.GeneratorExp(generators=[of]):
-            most = _length(of.iter, bound)
+            most = _length(of.iter, scopes)
             return None if of.ifs and most is not None and most > limits.SEND_BATCH_COUNT_MAX else most
         case ast.Subscript(slice=ast.Slice() as part):
-            return _width(part, bound)
+            return _width(part, scopes)
         case ast.BinOp(op=ast.Mult(), left=left, right=right):
-            one, times = _length(left, bound), _number(right, bound)
+            one, times = _length(left, scopes), _number(right, scopes)
             return one * times if one is not None and times is not None else None
         case ast.Call(func=ast.Name(id="range"), args=[upper]):
-            return _number(upper, bound)
+            return _number(upper, scopes)
         case ast.Call(func=ast.Name(id="range"), args=[lower, upper]):
-            first, last = _number(lower, bound), _number(upper, bound)
+            first, last = _number(lower, scopes), _number(upper, scopes)
             return max(0, last - first) if first is not None and last is not None else None
         case ast.Call(func=ast.Name(id="list" | "sorted" | "reversed" | "enumerate"), args=[inner, *_]):
-            return _length(inner, bound)
+            return _length(inner, scopes)
         case _:
             return None
 
 
-def _number(node: ast.expr, bound: dict[str, list[ast.expr]]) -> int | None:
+def _number(node: ast.expr, scopes: Scopes) -> int | None:
     """A whole number, or a constant of the module that is one."""
-    node = _bound(node, bound)
+    node = scopes.value(node)
     return node.value if isinstance(node, ast.Constant) and isinstance(node.value, int) else None
 
 
-def _width(node: ast.Slice, bound: dict[str, list[ast.expr]]) -> int | None:
+def _width(node: ast.Slice, scopes: Scopes) -> int | None:
     """How long `[i : i + 100]` or `[:100]` can be."""
     upper = node.upper
     if node.lower is not None:
         if not (isinstance(upper, ast.BinOp) and isinstance(upper.op, ast.Add) and _same(upper.left, node.lower)):
             return None
         upper = upper.right
-    return _number(upper, bound) if upper is not None else None
+    return _number(upper, scopes) if upper is not None else None
 
 
 def _same(one: ast.expr, other: ast.expr) -> bool:

@@ -14,6 +14,11 @@ RETURN, RAISE, BREAK, CONTINUE = "return", "raise", "break", "continue"
 IDEMPOTENCY_KEY = re.compile(r"idempotency[-_]?key", re.IGNORECASE)
 ANY = "[]"
 """What stands in a chain for `x[…]`."""
+NEW = "new "
+"""With the name of a class behind it, what stands in a chain for `new Class(…)`."""
+DEFAULT = "default"
+EVERYTHING = "*"
+"""What is imported where the name stands for a module, and all that it exports."""
 NOTHING: frozenset[str] = frozenset()
 
 
@@ -27,6 +32,10 @@ class Spot:
 
     def __str__(self) -> str:
         return f"{self.path}:{self.line}:{self.column}"
+
+    def seen_from(self, other: Spot) -> str:
+        """The line, with the file where another place is in another one."""
+        return f"line {self.line}" if self.path == other.path else f"{self.path}:{self.line}"
 
 
 @record
@@ -51,7 +60,7 @@ class Call:
     `mentions` are the names that stand in it outside of functions written there, `text` its literal strings. `awaited` says
     that nothing goes on before it is done; `fresh` that its arguments hold an id made on the spot. `key` is what stands in it
     as idempotency key, None where none is seen, and `key_is_fresh` that it is made on the spot. `in_memory` says that its
-    receiver is a set or a map of this process, which forgets.
+    receiver is a set or a map of this process, which forgets. `held` are the names that its receivers' calls are handed.
     """
 
     chain: tuple[str, ...]
@@ -64,6 +73,7 @@ class Call:
     key: frozenset[str] | None = None
     key_is_fresh: bool = False
     in_memory: bool = False
+    held: frozenset[str] = NOTHING
 
     @property
     def name(self) -> str:
@@ -73,7 +83,10 @@ class Call:
 
 @record
 class Assign:
-    """Names that are bound to something; `chain` where that is a plain path, `about` all plain paths in it."""
+    """Names that are bound to something; `chain` where that is a plain path, `about` all plain paths in it.
+
+    `kept` are the names in it that a field of the object itself takes over, where they may be used at any time.
+    """
 
     names: tuple[str, ...]
     chain: tuple[str, ...]
@@ -81,6 +94,8 @@ class Assign:
     fresh: bool
     is_pattern: bool = False
     about: tuple[tuple[str, ...], ...] = ()
+    kept: frozenset[str] = NOTHING
+    spot: Spot | None = None
 
 
 @record
@@ -183,13 +198,17 @@ class Exit:
 
 @record
 class Function:
-    """A function: each parameter by its name, or by the names that a pattern takes out of it."""
+    """A function: each parameter by its name, or by the names that a pattern takes out of it.
+
+    `owner` is the class or object that it is a method of, "" where it is none, or where that has no name.
+    """
 
     name: str
     parameters: tuple[str | tuple[str, ...], ...]
     body: tuple[Step, ...]
     is_async: bool
     spot: Spot
+    owner: str = ""
 
 
 if TYPE_CHECKING:
@@ -216,16 +235,30 @@ class Sent:
 class Module:
     """One source.
 
-    `functions` are those that are bound once, methods as `this.name`; `imports` are local names with the module and the name
-    there; `handlers` the queue handlers that stand in it, `handler_names` those that it only names. `text` is the source, and
-    `constants` are names that it binds once, to a text.
+    `functions` are those that are bound once, methods as `Owner.name` and, where one name has but one method, `this.name`.
+    `imports` are local names with the module and the name there, `exports` the same for names that others import: the module is
+    "" where it is this one. `stars` are modules of which all is exported, `sources` all that run with this one, `perhaps` what
+    an import may mean besides. `handlers` are the queue handlers in what a name stands for, DEFAULT for what has none, or the
+    paths of those that are only named there. `instances` are names, and fields as `Class.field`, that hold an instance of a
+    class. `rebound` are names that stand for several things. `constants` are names that are bound once, to a text.
     """
 
     path: str
     text: str
     functions: dict[str, Function]
     imports: dict[str, tuple[str, str]]
-    handlers: tuple[Function, ...]
-    handler_names: tuple[str, ...]
+    handlers: dict[str, tuple[Function | tuple[str, ...], ...]]
     sent: tuple[Sent, ...]
     constants: dict[str, str]
+    exports: dict[str, tuple[str, str]]
+    stars: tuple[str, ...]
+    sources: tuple[str, ...]
+    instances: dict[str, str]
+    rebound: frozenset[str]
+    perhaps: tuple[str, ...] = ()
+
+    def binds(self, name: str) -> bool:
+        """Whether a name stands for something of this module that is followed."""
+        if name in self.functions or name in self.instances or name in self.constants or self.handlers.get(name):
+            return True
+        return any(each.startswith(f"{name}.") for each in self.functions)

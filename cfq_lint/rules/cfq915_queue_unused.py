@@ -2,7 +2,8 @@
 
 ## What it does
 Reports a queue of the account that has neither producer nor consumer there, that no file of the run names, that is nobody's
-dead-letter queue and that is empty. Who sends over the REST API is no producer that Cloudflare lists, so it is info.
+dead-letter queue and in which no message is known to wait. Who sends over the REST API is no producer that Cloudflare lists,
+so it is info. An audit reads the backlog of a hundred such queues.
 
 ## Why it matters
 It is a leftover, or its name is wrong somewhere: whoever is to use it uses another queue.
@@ -53,9 +54,10 @@ def check_project(topology: Topology, facts: Facts) -> Iterator[Finding]:
         is_idle = known.consumers == () and known.producers == () and not known.backlog_count
         is_named = queue in topology.consumers_of or queue in topology.producers_of or queue in account.dead_letter_queues
         if is_idle and topology.is_whole and not is_named and queue not in misspelt:
+            and_empty = " and no message waits in it" if known.backlog_count is None else ""
             message = (
                 f"nobody produces to {queue!r} or consumes it, in the account or in this run; if nothing sends to it over the"
-                f" REST API, run `wrangler queues delete {typed(queue)}`"
+                f" REST API{and_empty}, run `wrangler queues delete {typed(queue)}`"
             )
             yield RULE.finding(ACCOUNT_PLACE, message)
 

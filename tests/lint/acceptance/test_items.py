@@ -104,6 +104,28 @@ def test_2_a_send_batch_is_within_both_limits(text, source, verdict, tmp_path):
     assert answer(listed, 2, "orders").verdict == verdict
 
 
+@pytest.mark.parametrize(
+    ("more", "verdict"),
+    [
+        ("await env.MAILS.sendBatch(all);", "pass"),
+        ("const { sendBatch } = env.Q; await sendBatch(all);", "unknown"),
+        ("await env.MAILS.sendBatch(all); await helper(env.Q.sendBatch, all);", "unknown"),
+    ],
+)
+def test_2_what_is_sent_together_to_another_queue_is_no_doubt(more, verdict, tmp_path):
+    config = CONFIG.replace('"producers": [', '"producers": [{ "binding": "MAILS", "queue": "mails" }, ')
+    source = SOURCE.replace("await env.Q.send", f"{more} await env.Q.send")
+    found = answer(declared(tmp_path, config=config, source=source), 2, "orders")
+    assert found.verdict == verdict
+    assert [each.text for each in found.evidence] == ["calls no sendBatch() on Q, nor do the modules that it imports"] * (verdict == "pass")
+
+
+def test_2_what_a_module_that_is_imported_by_one_name_sends_counts(tmp_path):
+    source = f'import * as lib from "./lib";\n{SOURCE}'
+    write(tmp_path, {"src/lib.ts": "export const flush = (env) => env.Q.sendBatch(all.slice(0, 101));"})
+    assert answer(declared(tmp_path, source=source), 2, "orders").verdict == "fail"
+
+
 def test_2_what_the_account_knows_of_other_producers_is_a_doubt(tmp_path):
     facts = {"version": 1, "queues": {"orders": {"producers": ["w", "elsewhere"]}}}
     write(tmp_path, {"wrangler.jsonc": CONFIG, "src/index.ts": SOURCE, "facts.json": json.dumps(facts)})

@@ -396,7 +396,11 @@ def test_who_feeds_a_queue_that_nobody_consumes():
     assert said(shop(producers=["orders"]), queues(orders=nobody)) == ["queue-unconsumed"]
     assert one(shop(), queues(orders={"consumers": [], "producers": ["front"]}), "queue-unconsumed").severity == "info"
     assert one(shop(), queues(orders={**nobody, "backlog_count": 4}), "queue-unconsumed").path == "account"
-    assert one(shop(), queues(orders=nobody), "queue-unused").severity == "info"
+    unknown = one(shop(), queues(orders=nobody), "queue-unused")
+    assert unknown.severity == "info"
+    assert "and no message waits in it, run" in unknown.message
+    empty = one(shop(), queues(orders={**nobody, "backlog_count": 0}), "queue-unused")
+    assert "over the REST API, run `wrangler queues delete orders`" in empty.message
     assert said(shop(), queues(orders={"consumers": [], "producers": None})) == []
     assert said(shop(), queues(orders={"consumers": None, "producers": []})) == []
     assert said(shop(), queues(orders={"consumers": [by("x", dead="dlq")], "producers": []}, dlq=nobody)) == ["dlq-unconsumed"]

@@ -6,6 +6,8 @@ import json
 
 import pytest
 
+from cfq_lint.cloudflare.errors import NotReached
+
 from .hostile import ACCOUNT, TOKEN, Server
 from .support import CONFIG, SHOP, WITH_ACCESS, audit, files
 
@@ -38,6 +40,9 @@ from .support import CONFIG, SHOP, WITH_ACCESS, audit, files
         (WITH_ACCESS, ["--timeout", "1e9"], ["--timeout"]),
         ({}, ["--write-facts", "f.json"], ["--write-facts needs the account"]),
         (WITH_ACCESS, ["--facts", "f.json", "--write-facts", "f.json"], ["--write-facts", "--facts"]),
+        (WITH_ACCESS, ["--write-facts", "-"], ["--write-facts takes a file's name"]),
+        (WITH_ACCESS, ["--write-baseline", "-"], ["--write-baseline takes a file's name"]),
+        (WITH_ACCESS, ["--output", "-"], ["without it the report goes to standard output"]),
         (WITH_ACCESS, ["--facts", "gone.json"], ["gone.json"]),
         (WITH_ACCESS, ["--select", "CFQ999"], ["CFQ999"]),
         (WITH_ACCESS, ["--select", ","], ["--select"]),
@@ -80,6 +85,53 @@ def test_the_account_of_the_file_wins_over_the_environment_as_wrangler_has_it(ro
     monkeypatch.delenv("CLOUDFLARE_ACCOUNT_ID")
     _, _, err = audit("--base-url", shop.url, out=capfd)
     assert not err
+
+
+@pytest.mark.parametrize(
+    ("variable", "config", "host"),
+    [
+        (None, {}, "api.cloudflare.com"),
+        ("", {}, "api.cloudflare.com"),
+        ("fedramp_high", {}, "api.fed.cloudflare.com"),
+        (None, {"compliance_region": "fedramp_high"}, "api.fed.cloudflare.com"),
+        (None, {"env": {"live": {"compliance_region": "fedramp_high", "queues": {}}}}, "api.fed.cloudflare.com"),
+        ("fedramp_high", {"compliance_region": "fedramp_high"}, "api.fed.cloudflare.com"),
+        ("public", {"compliance_region": "public"}, "api.cloudflare.com"),
+    ],
+)
+def test_an_account_in_a_compliance_region_is_asked_where_wrangler_asks_it(variable, config, host, room, monkeypatch, capfd):  # noqa: PLR0917
+    """As `getCloudflareApiBaseUrl` of wrangler 4.164.0 has it."""
+    if variable is not None:
+        monkeypatch.setenv("CLOUDFLARE_COMPLIANCE_REGION", variable)
+    (room / "wrangler.jsonc").write_text(json.dumps({"queues": {}, **config}))
+    asked = []
+
+    def read(found, _names, _plan):
+        asked.append(found.base_url)
+        raise NotReached("nowhere", "this is a test")
+
+    monkeypatch.setattr("cfq_lint.cli.audit.read", read)
+    assert audit(out=capfd)[0] == 2
+    assert audit("--base-url", "https://127.0.0.1:1", out=capfd)[0] == 2
+    assert asked == [f"https://{host}/client/v4", "https://127.0.0.1:1"]
+
+
+@pytest.mark.parametrize(
+    ("variable", "config", "words"),
+    [
+        ("public", {"compliance_region": "fedramp_high"}, "several compliance regions"),
+        (None, {"compliance_region": "public", "env": {"live": {"compliance_region": "fedramp_high"}}}, "one --env"),
+        (TOKEN, {}, "in CLOUDFLARE_COMPLIANCE_REGION is none: it is public or fedramp_high"),
+        (None, {"compliance_region": "fedramp-high"}, "in wrangler.jsonc:1 is none"),
+    ],
+)
+def test_a_compliance_region_that_is_not_certain_is_exit_2(variable, config, words, room, monkeypatch, capfd):  # noqa: PLR0917
+    if variable is not None:
+        monkeypatch.setenv("CLOUDFLARE_COMPLIANCE_REGION", variable)
+    (room / "wrangler.jsonc").write_text(json.dumps({"queues": {}, **config}))
+    code, _, err = audit(out=capfd)
+    assert code == 2
+    assert words in err
 
 
 def test_files_of_several_accounts_are_audited_one_after_another(room, shop, monkeypatch, capfd):

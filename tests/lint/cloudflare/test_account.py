@@ -54,6 +54,11 @@ def recorded(name, **others):
     return script
 
 
+def used(name):
+    """A queue that somebody consumes, so that nobody looks whether messages wait in it."""
+    return queue(name, [{"type": "worker", "script_name": "a"}])
+
+
 def test_a_body_of_2026_is_understood():
     metrics = envelope({"backlog_count": 7, "backlog_bytes": 700, "oldest_message_timestamp_ms": 1_767_139_200_000})
     snapshot, asked = read(recorded("queues-2026.json", metrics=metrics), "orders", "not-there", plan="paid")
@@ -110,14 +115,14 @@ def test_what_is_written_is_what_was_read(name, tmp_path):
 @pytest.mark.parametrize("count", [0, 1, PER_PAGE - 1, PER_PAGE, PER_PAGE + 1, 3 * PER_PAGE])
 def test_all_pages_are_read_and_none_beyond(count):
     heard = []
-    snapshot, asked = read(account(*(queue(f"q{n}") for n in range(count))), told=lambda *told: heard.append(told))
+    snapshot, asked = read(account(*(used(f"q{n}") for n in range(count))), told=lambda *told: heard.append(told))
     assert len(snapshot.queues) == count
     assert asked == [f"?page={n + 1}" for n in range(max(1, -(-count // PER_PAGE)))]
     assert all(done <= total for _, done, total in heard if total is not None)
 
 
 def test_a_server_that_gives_fewer_a_page_than_asked_for_is_read_to_its_end():
-    queues = [queue(f"q{n}") for n in range(45)]
+    queues = [used(f"q{n}") for n in range(45)]
 
     def script(handler, request):
         info = {"page": request.page, "per_page": 20, "total_count": 45}
@@ -130,14 +135,14 @@ def test_a_server_that_gives_fewer_a_page_than_asked_for_is_read_to_its_end():
 @pytest.mark.parametrize("count", [1, 45, 100, 101, 145])
 @pytest.mark.parametrize("size", [20, 100])
 def test_without_a_word_about_pages_reading_goes_on_until_one_is_empty(count, size):
-    queues = [queue(f"q{n}") for n in range(count)]
+    queues = [used(f"q{n}") for n in range(count)]
     snapshot, asked = read(lambda handler, request: handler.json(envelope(queues[(request.page - 1) * size : request.page * size])))
     assert (len(snapshot.queues), len(asked)) == (count, -(-count // size) + 1)
 
 
 @pytest.mark.parametrize("count", [1, 45, 145])
 def test_a_server_that_knows_no_pages_gives_all_queues_at_once(count):
-    queues = [queue(f"q{n}") for n in range(count)]
+    queues = [used(f"q{n}") for n in range(count)]
     snapshot, asked = read(lambda handler, _: handler.json(envelope(queues)))
     assert (len(snapshot.queues), len(asked)) == (count, 2)
 
@@ -147,7 +152,7 @@ def test_a_server_that_does_not_take_our_size_of_pages_is_asked_without():
         if "per_page" in request.query:
             handler.json(refusal(1001, "per_page is out of range"), 400)
         else:
-            account(*(queue(f"q{n}") for n in range(30)))(handler, request)
+            account(*(used(f"q{n}") for n in range(30)))(handler, request)
 
     snapshot, asked = read(script)
     assert (len(snapshot.queues), len(asked)) == (30, 4)
@@ -156,7 +161,7 @@ def test_a_server_that_does_not_take_our_size_of_pages_is_asked_without():
 def test_consumers_are_asked_for_only_where_the_list_lacks_them():
     full = queue("full", [{"type": "worker", "script_name": "a"}])
     short = queue("short", consumers_total_count=1)
-    none = {**queue("none"), "consumers": None}
+    none = {**queue("none", producers=[{"type": "worker", "script": "a"}]), "consumers": None}
 
     def script(handler, request):
         if request.path.endswith("/consumers"):
@@ -170,7 +175,7 @@ def test_consumers_are_asked_for_only_where_the_list_lacks_them():
 
 
 def test_backlogs_are_asked_for_only_where_the_files_name_the_queue():
-    queues = [queue(f"q{n}") for n in range(250)]
+    queues = [used(f"q{n}") for n in range(250)]
     snapshot, asked = read(account(*queues), "q7", "q7", "q249", "gone")
     assert len(asked) == 3 + 2
     assert {name for name, row in snapshot.queues.items() if row.backlog_count is not None} == {"q7", "q249"}
@@ -217,7 +222,7 @@ def test_a_failure_that_passes_is_not_noticed():
         if failures:
             handler.json(refusal(1, "no"), failures.pop(), Retry_After="1")
         else:
-            account(queue("orders"))(handler, request)
+            account(used("orders"))(handler, request)
 
     snapshot, asked = read(script)
     assert (list(snapshot.queues), len(asked)) == (["orders"], 4)
