@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 
 from emulator.core.model import Consumer
 from emulator.simulation import batched, exact, returned
-from emulator.simulation.scenario import MESSAGE
+from emulator.simulation.scenario import BATCH, MESSAGE
 from emulator.simulation.tally import Tally
 from tests.emulator.simulation.scenarios import S, scenario, scenarios
 
@@ -52,6 +52,26 @@ def test_what_has_left_may_be_forgotten_at_any_time(case):
 )
 def test_written_down(case):
     same(case)
+
+
+@pytest.mark.parametrize("failure", [0, 0.1, 0.3])
+@pytest.mark.parametrize(("rate", "timeout"), [(50, 0), (50, 1), (7, 1)])
+@pytest.mark.parametrize("took_us", [1_000_003, 3_000_000, 200_000])
+def test_slots_that_come_and_go(failure, rate, timeout, took_us):
+    same(scenario(
+        seconds=30, rate=rate, processing_us=took_us, failure=failure, outage=(8, 12), max_batch_size=5, max_batch_timeout=timeout, retry_delay=2,
+    ))  # fmt: skip
+
+
+@pytest.mark.parametrize("mode", [MESSAGE, BATCH])
+@pytest.mark.parametrize(("delay", "retry_delay"), [(0, 0), (0, 1), (1, 0), (1, 1), (2, 1), (1, 2), (2, 0)])
+@pytest.mark.parametrize(("size", "timeout"), [(1, 0), (3, 0), (3, 1), (10, 1), (10, 5)])
+def test_what_comes_back_and_what_is_fresh_at_one_moment(mode, delay, retry_delay, size, timeout):
+    case = scenario(
+        seconds=12, rate=10, processing_us=S, mode=mode, failure=0.3, max_batch_size=size, max_batch_timeout=timeout, retry_delay=retry_delay,
+        max_retries=5, max_concurrency=7, outage=(4, 6),
+    )  # fmt: skip
+    same(case._replace(queues=(case.queues[0]._replace(delivery_delay=delay), *case.queues[1:])))
 
 
 def test_what_is_sent_is_somewhere():
