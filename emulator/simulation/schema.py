@@ -42,7 +42,7 @@ def schema() -> dict[str, Any]:
         "$schema": DIALECT,
         "title": "Report of cfq-emulator simulate --format json",
         "description": "One run; runs side by side (--compare, --compare-set); or a sweep (--sweep). Times are virtual, and "
-        "moments are seconds from the start of the run. A field is only ever added within a version.",
+        "moments are seconds from the start of the run.",
         "oneOf": [{"$ref": f"#/$defs/{name}"} for name in ("run", "comparison", "sweep")],
         "$defs": {
             "run": _run(),
