@@ -16,13 +16,11 @@ from emulator.core.decide.consume import scaled
 from emulator.core.limits import SECOND_US
 from emulator.core.model import Consumer
 from emulator.simulation.draws import draws
-from emulator.simulation.returned import Returned
+from emulator.simulation.returned import Part, Returned
 from emulator.simulation.scenario import BATCH, Scenario, Setting, in_outage, invocation_us
 from emulator.simulation.sources import NEVER_US, DeadLetters, Source
 from emulator.simulation.tally import FLOWS, Row, Tally, Watcher, edges
 
-Part = tuple[int, int, int]
-"""Neighbours in a batch: the number of the first, how many, and which delivery this is to them."""
 Flight = tuple[int, int, int, list[Part], bool, bool]
 """A batch that is out: when it ends, the number of its first delivery, messages, parts, in an outage, out of time."""
 
@@ -213,24 +211,22 @@ class Line:
         """The first so many, in order of (moment ready, entry)."""
         parts: list[Part] = []
         source, back, delay_us = self.source, self.back, self.delay_us
-        came_us = source.time_us(self.head) if fresh else NEVER_US
         while count:
+            if back.ready:
+                # of those that are ready at one moment, what came back stands behind what had been waiting for longer
+                behind_us = source.time_us(self.head) + delay_us + (delay_us <= self.again_us) if fresh else NEVER_US
+                count -= back.take(count, behind_us, parts)
+                if not count:
+                    break
             part = count
             if back.ready:
-                since_us, ready_us = back.since_us(), came_us + delay_us
-                if since_us < ready_us or (since_us == ready_us and (not delay_us or since_us - self.again_us <= came_us)):
-                    first, part, attempts = back.take(count)
-                    parts.append((first, part, attempts + 1))
-                    self.by_attempt[attempts + 1] += part
-                    count -= part
-                    continue
-                part = min(count, fresh, max(1, source.before(since_us - delay_us) - self.head))
+                part = min(count, fresh, max(1, source.before(back.since_us() - delay_us) - self.head))
             parts.append((self.head, part, 1))
-            self.by_attempt[1] += part
             self.head += part
             fresh -= part
             count -= part
-            came_us = source.time_us(self.head) if fresh else NEVER_US
+        for _, part, attempt in parts:
+            self.by_attempt[attempt] += part
         return parts
 
     # --- a batch ends
@@ -290,25 +286,30 @@ class Line:
         over = source.until(now_us - lifetime_us) if mortal else 0
         doom = source.until(again_us - lifetime_us) if mortal and self.end_us != NEVER_US else 0
         retried = lost = 0
-        for first, count, attempt in parts:
+        again: list[Part] = []
+        for part in parts:
+            first, count, attempt = part
             if first < over:
                 gone = min(count, over - first)
                 tally.expired += gone
-                first, count = first + gone, count - gone  # noqa: PLW2901 - what is left of it
+                first, count = first + gone, count - gone
                 if not count:
                     continue
             if attempt > self.retries_max:
                 lost += count
-            else:
-                retried += count
-                lasting = min(max(first, doom), first + count)
-                if mortal:  # it may be the next to reach its retention
-                    soonest = first if now_us >= self.watch_us else lasting
-                    self.border_us = min(self.border_us, source.time_us(soonest) + lifetime_us)
-                if first < lasting:
-                    heappush(self.doomed, (first, lasting - first))
-                if lasting < first + count:
-                    self.back.enter(again_us, lasting, first + count - lasting, attempt)
+                continue
+            retried += count
+            if not mortal:
+                again.append(part)
+                continue
+            lasting = min(max(first, doom), first + count)
+            soonest = first if now_us >= self.watch_us else lasting  # it may be the next to reach its retention
+            self.border_us = min(self.border_us, source.time_us(soonest) + lifetime_us)
+            if first < lasting:
+                heappush(self.doomed, (first, lasting - first))
+            if lasting < first + count:
+                again.append((lasting, first + count - lasting, attempt))
+        self.back.enter(again_us, again)
         tally.retried += retried
         if lost:
             tally.outage_lost += lost if out else 0

@@ -16,6 +16,8 @@ from emulator.simulation.sources import NEVER_US
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+Part = tuple[int, int, int]
+"""Neighbours in a batch: the number of the first, how many, and which delivery this is to them."""
 NOBODY = NEVER_US
 """The number of a message that is not there."""
 _TRIM = 1 << 16
@@ -37,25 +39,27 @@ class Returned:
         self.ages: dict[int, deque[int]] | None = None
         """For each number of attempts the lots by age, as first message and lot in one number, once messages may die."""
 
-    def enter(self, ready_us: int, first: int, count: int, attempts: int) -> None:
-        """Let so many messages, from number `first` on, wait until a moment."""
-        last = len(self.firsts) - 1
-        if (
-            last >= self.due
-            and self.ready_us[last] == ready_us
-            and self.firsts[last] + self.counts[last] == first
-            and self.attempts[last] == attempts
-        ):
-            self.counts[last] += count
-            return
-        self.ready_us.append(ready_us)
-        self.firsts.append(first)
-        self.counts.append(count)
-        self.attempts.append(attempts)
-        if self.next_us == NEVER_US:
+    def enter(self, ready_us: int, parts: list[Part]) -> None:
+        """Let messages wait until a moment; the deliveries that they have had are their attempts."""
+        moments, firsts, counts, attempts = self.ready_us, self.firsts, self.counts, self.attempts
+        for first, count, attempt in parts:
+            last = len(firsts) - 1
+            if (
+                last >= self.due
+                and firsts[last] + counts[last] == first
+                and attempts[last] == attempt
+                and moments[last] == ready_us
+            ):
+                counts[last] += count
+                continue
+            moments.append(ready_us)
+            firsts.append(first)
+            counts.append(count)
+            attempts.append(attempt)
+            if self.ages is not None:
+                self._age(last + 1)
+        if self.next_us == NEVER_US and parts:
             self.next_us = ready_us
-        if self.ages is not None:
-            self._age(last + 1)
         if self.front > _TRIM:
             self._trim()
 
@@ -89,18 +93,32 @@ class Returned:
                 return
             yield self.ready_us[lot], self.counts[lot]
 
-    def take(self, count: int) -> tuple[int, int, int]:
-        """Take no more than so many of the first lot in line: (number of the first, how many, attempts so far)."""
-        front = self.front
-        first, whole, attempts = self.firsts[front], self.counts[front], self.attempts[front]
-        if count < whole:
-            self.firsts[front] += count
-            self.counts[front] -= count
-        else:
-            count = whole
-            self.front += 1
-        self.ready -= count
-        return first, count, attempts
+    def take(self, count: int, before_us: int, parts: list[Part]) -> int:
+        """Take no more than so many of those in line that were ready before a moment, and add them; how many they are."""
+        front, due, ready_us, firsts, counts, attempts = (
+            self.front,
+            self.due,
+            self.ready_us,
+            self.firsts,
+            self.counts,
+            self.attempts,
+        )
+        left = count
+        while left and front < due and ready_us[front] < before_us:
+            whole, first = counts[front], firsts[front]
+            if left < whole:
+                parts.append((first, left, attempts[front] + 1))
+                firsts[front] = first + left
+                counts[front] = whole - left
+                left = 0
+                break
+            if whole:
+                parts.append((first, whole, attempts[front] + 1))
+                left -= whole
+            front += 1
+        self.front = front
+        self.ready -= count - left
+        return count - left
 
     def oldest(self) -> int:
         """The lowest number of all; NOBODY when there is none."""
