@@ -54,6 +54,14 @@ def test_written_down(case):
     same(case)
 
 
+def test_an_outage_within_the_recovery_from_another():
+    case = scenario(seconds=120, rate=20, failure=0, mode=MESSAGE, max_concurrency=1, max_retries=100, retry_delay=1)
+    case = case._replace(load=case.load._replace(outages=((3 * S, 63 * S), (64 * S, 76 * S))))
+    [jobs, _] = batched.run(case)
+    assert jobs.watches[1].recovered_us > 77 * S, "not at once, and before the first"
+    same(case)
+
+
 @pytest.mark.parametrize("failure", [0, 0.1, 0.3])
 @pytest.mark.parametrize(("rate", "timeout"), [(50, 0), (50, 1), (7, 1)])
 @pytest.mark.parametrize("took_us", [1_000_003, 3_000_000, 200_000])
