@@ -18,14 +18,13 @@ _FAILING_MIN = 2_000
 
 
 class Draws:
-    """The failing places of one queue. `share` is what was asked for, from 0 to 1.
+    """The failing places of one queue, for a share from 0 to 1 of all deliveries.
 
     `places` are in order, and `before[n]` says how many are before place n; both go on behind the circle's end for as long as a
     batch may be, so that none is ever cut: what fails from place `at` on are `places[before[at] : before[at + count]]`.
     """
 
     def __init__(self, share: float, seed: int, name: str) -> None:
-        self.share = share
         self.length = _CIRCLE if share * _CIRCLE >= _FAILING_MIN or not share else _LARGE_CIRCLE
         count = round(share * self.length) if share in {0, 1} else max(1, round(share * self.length))
         chosen = sorted(stream(f"failures of {name}", seed).sample(range(self.length), count))

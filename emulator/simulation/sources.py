@@ -19,8 +19,6 @@ NEVER_US = 1 << 62
 class Source(Protocol):
     """Arrivals, numbered from 0 in order of time."""
 
-    end_us: int
-
     def time_us(self, number: int) -> int:
         """When an arrival comes; NEVER_US beyond the last."""
 
@@ -35,25 +33,22 @@ class Steady:
     """Messages at a rate (a second), evenly spaced from moment 0 until `end_us`."""
 
     def __init__(self, rate: Fraction, end_us: int) -> None:
-        self.end_us = end_us
+        self._end_us = end_us
         between_us = SECOND_US / rate
-        self.over, self.under = between_us.numerator, between_us.denominator
-        self.total = self._before(end_us)
-
-    def _before(self, at_us: int) -> int:
-        return -(-at_us * self.under // self.over)
+        self._over, self._under = between_us.numerator, between_us.denominator
+        self.total = -(-end_us * self._under // self._over)
 
     def time_us(self, number: int) -> int:
         """When an arrival comes."""
-        return number * self.over // self.under if number < self.total else NEVER_US
+        return number * self._over // self._under if number < self.total else NEVER_US
 
     def before(self, at_us: int) -> int:
         """How many came before a moment."""
-        return 0 if at_us <= 0 else self.total if at_us >= self.end_us else -(-at_us * self.under // self.over)
+        return 0 if at_us <= 0 else self.total if at_us >= self._end_us else -(-at_us * self._under // self._over)
 
     def until(self, at_us: int) -> int:
         """How many came up to and including a moment."""
-        return 0 if at_us < 0 else self.total if at_us + 1 >= self.end_us else -(-(at_us + 1) * self.under // self.over)
+        return 0 if at_us < 0 else self.total if at_us + 1 >= self._end_us else -(-(at_us + 1) * self._under // self._over)
 
 
 class Fed:
@@ -68,7 +63,6 @@ class Fed:
             self._to.append(max(end_us, start_us))
             self._numbers.append(self._numbers[-1] + count)
         self.total = self._numbers[-1]
-        self.end_us = self._to[-1] + 1 if self._to else 0
 
     def time_us(self, number: int) -> int:
         """When an arrival comes."""
