@@ -5,11 +5,11 @@
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from cfq_lint.engine import Report, UnknownRule
-    from cfq_lint.finding import Edit, Finding, Fix, Related, Severity
-    from cfq_lint.run import lint_paths, lint_text
-    from cfq_lint.settings import WrongSettings
-    from cfq_lint.text import Place
+    from cfq_lint.model.finding import Edit, Finding, Fix, Related, Severity
+    from cfq_lint.run.engine import Report, UnknownRule
+    from cfq_lint.run.lint import lint_paths, lint_text
+    from cfq_lint.run.settings import WrongSettings
+    from cfq_lint.source.text import Place
 
 __all__ = [
     "Edit",
@@ -27,17 +27,17 @@ __all__ = [
 __version__ = "0.1.0"
 
 _ROOMS = {
-    "Edit": "finding",
-    "Finding": "finding",
-    "Fix": "finding",
-    "Place": "text",
-    "Related": "finding",
-    "Report": "engine",
-    "Severity": "finding",
-    "UnknownRule": "engine",
-    "WrongSettings": "settings",
-    "lint_paths": "run",
-    "lint_text": "run",
+    "Edit": "model.finding",
+    "Finding": "model.finding",
+    "Fix": "model.finding",
+    "Place": "source.text",
+    "Related": "model.finding",
+    "Report": "run.engine",
+    "Severity": "model.finding",
+    "UnknownRule": "run.engine",
+    "WrongSettings": "run.settings",
+    "lint_paths": "run.lint",
+    "lint_text": "run.lint",
 }
 
 

@@ -4,16 +4,16 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from emulator.core.limits import Limits
     from emulator.core.refusals import Refused
-    from emulator.emulator import Emulator
-    from emulator.faults import Faults
-    from emulator.history import Delivery, Fate
-    from emulator.queue import Queue
+    from emulator.engine.faults import Faults
+    from emulator.engine.ledger.history import Delivery, Fate
+    from emulator.testing.emulator import Emulator
+    from emulator.testing.queue import Queue
 
 __all__ = ["Delivery", "Emulator", "Fate", "Faults", "Limits", "Queue", "Refused"]
 
 _ROOMS = {
-    "Delivery": "history", "Emulator": "emulator", "Fate": "history", "Faults": "faults", "Limits": "core.limits",
-    "Queue": "queue", "Refused": "core.refusals",
+    "Delivery": "engine.ledger.history", "Emulator": "testing.emulator", "Fate": "engine.ledger.history",
+    "Faults": "engine.faults", "Limits": "core.limits", "Queue": "testing.queue", "Refused": "core.refusals",
 }  # fmt: skip
 
 

@@ -50,9 +50,9 @@ def golden(request):
 @pytest.fixture
 def change_rule(monkeypatch):
     """Give a rule another body for one test: `change_rule("legacy-env", check=…)`. What the engine remembers of rules is forgotten."""
-    from cfq_lint import engine
-    from cfq_lint.record import replace
+    from cfq_lint.facts.record import replace
     from cfq_lint.rules import BY_KEY, load
+    from cfq_lint.run import engine
 
     def forget():
         for value in vars(engine).values():

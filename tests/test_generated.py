@@ -10,8 +10,8 @@ import sys
 from pathlib import Path
 
 from cfq_lint.cli import generate
-from cfq_lint.discovery import FILE_PATTERN
 from cfq_lint.rules import every_rule
+from cfq_lint.source.discovery import FILE_PATTERN
 
 ROOT = Path(__file__).resolve().parent.parent
 

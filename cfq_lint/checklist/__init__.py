@@ -7,19 +7,19 @@ unknown otherwise.
 
 from __future__ import annotations
 
-from cfq_lint import limits
 from cfq_lint.checklist.failing import dead_letters, max_retries
 from cfq_lint.checklist.identity import idempotency_key
 from cfq_lint.checklist.model import MECHANISM, OPERATION, Answer, Checklist, Item
 from cfq_lint.checklist.operating import observability, processing_time, retention
 from cfq_lint.checklist.sending import message_size, send_batch, throughput
 from cfq_lint.checklist.settling import acknowledgement
+from cfq_lint.facts import limits
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from cfq_lint.project import Project, Subject
+    from cfq_lint.model.project import Project, Subject
 
 ITEMS: tuple[tuple[str, str, str, str, str, Callable[[Subject, Project], Answer]], ...] = (
     (

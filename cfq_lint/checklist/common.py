@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 
 from cfq_lint.checklist.model import ACCOUNT, CODE, DECLARED, FILE, Evidence
-from cfq_lint.keys import is_queue_name
+from cfq_lint.facts.keys import is_queue_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from cfq_lint.code.acknowledging import Remark
-    from cfq_lint.code.steps import Spot
-    from cfq_lint.facts import Facts
-    from cfq_lint.project import Subject
-    from cfq_lint.text import Place
+    from cfq_lint.model.account_facts import Facts
+    from cfq_lint.model.project import Subject
+    from cfq_lint.source.text import Place
+    from cfq_lint.worker_code.acknowledging import Remark
+    from cfq_lint.worker_code.steps import Spot
 
 
 def at(place: Place, text: str) -> Evidence:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from cfq_lint import limits
 from cfq_lint.checklist.common import ASK_THE_ACCOUNT, at, declare, declared, known, table, whose
 from cfq_lint.checklist.model import FAIL, NOT_ASKED, PASS, RULE, UNKNOWN, Answer, Evidence
-from cfq_lint.quantities import seconds
-from cfq_lint.record import record
+from cfq_lint.facts import limits
+from cfq_lint.facts.quantities import seconds
+from cfq_lint.facts.record import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from cfq_lint.project import Project, Subject
-    from cfq_lint.wrangler import Consumer
+    from cfq_lint.model.project import Project, Subject
+    from cfq_lint.model.wrangler import Consumer
 
 _RANGE = f"{limits.RETRIES_MIN} to {limits.RETRIES_MAX}"
 

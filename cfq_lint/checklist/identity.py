@@ -7,13 +7,13 @@ import re
 from cfq_lint.checklist.common import declare, declared, in_code, remarked, whose
 from cfq_lint.checklist.model import FAIL, NOT_ASKED, PASS, UNKNOWN, Answer, Evidence
 from cfq_lint.checklist.sending import sent_to, unread
-from cfq_lint.code.acknowledging import BAD, GOOD, handling
-from cfq_lint.code.deduplicating import deduplicating
-from cfq_lint.record import record
+from cfq_lint.facts.record import record
+from cfq_lint.worker_code.acknowledging import BAD, GOOD, handling
+from cfq_lint.worker_code.deduplicating import deduplicating
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from cfq_lint.project import Project, Subject
+    from cfq_lint.model.project import Project, Subject
 
 _LIKE_A_KEY = re.compile(r"(?:^|_)(?:id|key|uuid|ulid)$|(?:Id|ID|Key|Uuid)$")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cfq_lint.record import record
+from cfq_lint.facts.record import record
 
 PASS, FAIL, UNKNOWN, NOT_ASKED = "pass", "fail", "unknown", "not asked"
 VERDICTS = (PASS, FAIL, UNKNOWN, NOT_ASKED)

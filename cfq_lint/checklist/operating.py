@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from cfq_lint import limits
 from cfq_lint.checklist.common import at, declare, declared, in_code, known, planned
 from cfq_lint.checklist.model import FAIL, NOT_ASKED, PASS, RULE, UNKNOWN, Answer, Evidence
-from cfq_lint.code.steps import Spot
-from cfq_lint.facts import FREE
-from cfq_lint.quantities import number, seconds
+from cfq_lint.facts import limits
+from cfq_lint.facts.quantities import number, seconds
+from cfq_lint.model.account_facts import FREE
+from cfq_lint.worker_code.steps import Spot
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from cfq_lint.project import Project, Subject
+    from cfq_lint.model.project import Project, Subject
 
 _PULL = "http_pull"
 _WATCHED = {

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import re
 
-from cfq_lint import limits
 from cfq_lint.checklist.common import declare, declared, in_code
 from cfq_lint.checklist.model import CODE, FAIL, NOT_ASKED, PASS, UNKNOWN, Answer, Evidence
-from cfq_lint.code.steps import ANY
-from cfq_lint.quantities import number
-from cfq_lint.record import record
+from cfq_lint.facts import limits
+from cfq_lint.facts.quantities import number
+from cfq_lint.facts.record import record
+from cfq_lint.worker_code.steps import ANY
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from cfq_lint.code.program import Program
-    from cfq_lint.code.steps import Sent
-    from cfq_lint.project import Project, Sender, Subject
+    from cfq_lint.model.project import Project, Sender, Subject
+    from cfq_lint.worker_code.program import Program
+    from cfq_lint.worker_code.steps import Sent
 
 _GRAPHQL = "or read max{messageSize} of queueMessageOperationsAdaptiveGroups in Cloudflare's GraphQL API"
 _LIKE_A_QUEUE = re.compile(r"queue|producer|binding|^q$|^getattr$", re.IGNORECASE)

@@ -7,14 +7,14 @@ not known, since it is right where that work is all or nothing; a batch of one m
 
 from __future__ import annotations
 
-from cfq_lint import limits
 from cfq_lint.checklist.common import declare, declared, known, remarked, whose
 from cfq_lint.checklist.model import FAIL, PASS, UNKNOWN, Answer, Evidence
-from cfq_lint.code.acknowledging import BAD, GOOD, UNSURE, handling
+from cfq_lint.facts import limits
+from cfq_lint.worker_code.acknowledging import BAD, GOOD, UNSURE, handling
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from cfq_lint.project import Project, Subject
+    from cfq_lint.model.project import Project, Subject
 
 
 def acknowledgement(subject: Subject, project: Project) -> Answer:

@@ -5,22 +5,27 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from cfq_lint import quantities
+from cfq_lint.checklist import html as checklist_html
+from cfq_lint.checklist import json as checklist_json
 from cfq_lint.checklist import judge
+from cfq_lint.checklist import text as checklist_text
 from cfq_lint.checklist.model import FAIL
 from cfq_lint.cli.check import CLEAN, FAILED, FOUND, Usage, say, show, terminal_width, use_colour
-from cfq_lint.discovery import source_at
-from cfq_lint.estimate import estimate
-from cfq_lint.facts import DeclaredLoad
-from cfq_lint.outputs import checklist_html, checklist_json, checklist_text, estimate_html, estimate_json, estimate_text
-from cfq_lint.project import project_of
+from cfq_lint.estimate import html as estimate_html
+from cfq_lint.estimate import json as estimate_json
+from cfq_lint.estimate import text as estimate_text
+from cfq_lint.estimate.model import estimate
+from cfq_lint.facts import quantities
+from cfq_lint.model.account_facts import DeclaredLoad
+from cfq_lint.model.project import project_of
+from cfq_lint.source.discovery import source_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from cfq_lint.engine import Report
-    from cfq_lint.facts import Facts
-    from cfq_lint.wrangler import Worker
+    from cfq_lint.model.account_facts import Facts
+    from cfq_lint.model.wrangler import Worker
+    from cfq_lint.run.engine import Report
 
 FORMATS = ("text", "json", "html")
 _LOADS = {

@@ -9,17 +9,17 @@ import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from cfq_lint.account import account as reader
+from cfq_lint.account.api import BASE_URLS, PUBLIC, Api
+from cfq_lint.account.secret import Secret
 from cfq_lint.cli.check import Usage, say, use_colour
-from cfq_lint.cloudflare import account as reader
-from cfq_lint.cloudflare.api import BASE_URLS, PUBLIC, Api
-from cfq_lint.cloudflare.secret import Secret
-from cfq_lint.record import record
+from cfq_lint.facts.record import record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from cfq_lint.snapshot import Snapshot
-    from cfq_lint.wrangler import Field, Worker
+    from cfq_lint.model.facts_file import Snapshot
+    from cfq_lint.model.wrangler import Field, Worker
 
 TOKEN, ACCOUNT = "CLOUDFLARE_API_TOKEN", "CLOUDFLARE_ACCOUNT_ID"
 _BASE_URL, _REGION = "CLOUDFLARE_API_BASE_URL", "CLOUDFLARE_COMPLIANCE_REGION"

@@ -14,7 +14,7 @@ import typer
 from cfq_lint import __version__
 from cfq_lint.cli.check import check, fail
 from cfq_lint.cli.options import AUDIT, CHECK, FLAG, LIST, Option, complete
-from cfq_lint.discovery import FILE_PATTERN
+from cfq_lint.source.discovery import FILE_PATTERN
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -134,7 +134,7 @@ _command("audit", _AUDIT_HELP, "Files and folders.", AUDIT, _audit)
 @app.command()
 def rules(format: Annotated[Format, typer.Option("--format", help="How to show them.")] = Format.text) -> None:
     """List all rules."""
-    from cfq_lint.pages import rules_as_json, rules_as_text
+    from cfq_lint.report.pages import rules_as_json, rules_as_text
 
     sys.stdout.write(rules_as_json() if format is Format.json else rules_as_text())
 
@@ -142,9 +142,9 @@ def rules(format: Annotated[Format, typer.Option("--format", help="How to show t
 @app.command()
 def explain(rule: Annotated[str, typer.Argument(help="A rule's name or code, or the start of a code.")]) -> None:
     """Explain a rule: what it finds, why it matters, what is right, and the limits it rests on."""
-    from cfq_lint.engine import UnknownRule, matching
-    from cfq_lint.pages import explanation
+    from cfq_lint.report.pages import explanation
     from cfq_lint.rules import load
+    from cfq_lint.run.engine import UnknownRule, matching
 
     try:
         modules = matching(rule)
@@ -156,7 +156,7 @@ def explain(rule: Annotated[str, typer.Argument(help="A rule's name or code, or 
 @app.command()
 def limits(format: Annotated[Format, typer.Option("--format", help="How to show them.")] = Format.text) -> None:
     """List every limit of Cloudflare Queues with its page and the day it was checked."""
-    from cfq_lint.pages import limits_as_json, limits_as_text
+    from cfq_lint.report.pages import limits_as_json, limits_as_text
 
     sys.stdout.write(limits_as_json() if format is Format.json else limits_as_text())
 
@@ -166,7 +166,7 @@ def schema(
     name: Annotated[str, typer.Argument(help="limits, wrangler-queues, settings, facts, report, checklist or estimate.")],
 ) -> None:
     """Print a JSON Schema, or the limits as JSON."""
-    from cfq_lint.schemas import SCHEMAS, as_text
+    from cfq_lint.report.schemas import SCHEMAS, as_text
 
     if name not in SCHEMAS:
         raise typer.Exit(fail(f"no schema {name!r}; there are {', '.join(SCHEMAS)}"))
@@ -182,7 +182,7 @@ def diff(
     """Show what a deploy would change for queues, and what it would leave behind."""
     from cfq_lint.cli.check import Usage
     from cfq_lint.cli.compare import diff as compare
-    from cfq_lint.document import Unreadable
+    from cfq_lint.source.document import Unreadable
 
     try:
         code = compare(old, new, as_json=format is Format.json)

@@ -5,24 +5,24 @@ from __future__ import annotations
 import traceback
 from typing import TYPE_CHECKING, Any
 
+from cfq_lint.account.errors import AccountError
 from cfq_lint.cli.acceptance import accept, is_asked
 from cfq_lint.cli.access import ACCOUNT, TOKEN, access, read, timeout, tokens
 from cfq_lint.cli.check import Usage, answer, fail, refuse_dashes, say, say_that_there_is_nothing, write
-from cfq_lint.cloudflare.errors import AccountError
-from cfq_lint.discovery import Surroundings
-from cfq_lint.document import Document, Unreadable
-from cfq_lint.engine import Report, UnknownRule, judge
-from cfq_lint.plan import Plan, find_settings, make_plan, read_snapshot
-from cfq_lint.record import record
-from cfq_lint.run import find_files, finish, open_documents
-from cfq_lint.settings import Settings, WrongSettings
-from cfq_lint.snapshot import as_text, from_text
-from cfq_lint.topology import links_of
-from cfq_lint.wrangler import Worker
+from cfq_lint.facts.record import record
+from cfq_lint.model.facts_file import as_text, from_text
+from cfq_lint.model.topology import links_of
+from cfq_lint.model.wrangler import Worker
+from cfq_lint.run.engine import Report, UnknownRule, judge
+from cfq_lint.run.lint import find_files, finish, open_documents
+from cfq_lint.run.plan import Plan, find_settings, make_plan, read_snapshot
+from cfq_lint.run.settings import Settings, WrongSettings
+from cfq_lint.source.discovery import Surroundings
+from cfq_lint.source.document import Document, Unreadable
 
 if TYPE_CHECKING:
-    from cfq_lint.cloudflare.secret import Secret
-    from cfq_lint.facts import Facts
+    from cfq_lint.account.secret import Secret
+    from cfq_lint.model.account_facts import Facts
 
 _ORIGIN = "in the account"
 

@@ -5,19 +5,19 @@ from __future__ import annotations
 import os
 import sys
 
-from cfq_lint.document import Unreadable, from_bytes
-from cfq_lint.engine import Report, UnknownRule, judge
-from cfq_lint.finding import Severity
-from cfq_lint.plan import Plan, find_settings, make_plan, read_snapshot
-from cfq_lint.run import find_files, finish, judge_files
+from cfq_lint.model.finding import Severity
+from cfq_lint.run.engine import Report, UnknownRule, judge
+from cfq_lint.run.lint import find_files, finish, judge_files
+from cfq_lint.run.plan import Plan, find_settings, make_plan, read_snapshot
+from cfq_lint.source.document import Unreadable, from_bytes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from cfq_lint.engine import FileResult
-    from cfq_lint.settings import Settings
+    from cfq_lint.run.engine import FileResult
+    from cfq_lint.run.settings import Settings
 
 CLEAN, FOUND, FAILED = 0, 1, 2
 
@@ -33,7 +33,7 @@ def check(values: dict[str, Any]) -> int:
     except (Usage, UnknownRule, Unreadable) as error:
         return fail(str(error))
     except Exception as error:
-        from cfq_lint.fixer import FixFailed  # loaded only where something failed
+        from cfq_lint.run.fixer import FixFailed  # loaded only where something failed
 
         if isinstance(error, FixFailed) or type(error).__name__ in {"WrongSettings", "WrongBaseline"}:
             return fail(str(error))
@@ -98,7 +98,7 @@ def answer(
 ) -> int:
     """Hold a report against the baseline, show it, and judge it: the exit code. `clean` is the last to touch what is shown."""
     if values["baseline"] or values["write_baseline"]:
-        from cfq_lint import baseline
+        from cfq_lint.run import baseline
 
         if values["write_baseline"]:
             write(values["write_baseline"], baseline.as_text(report, values["write_baseline"]))
@@ -165,8 +165,8 @@ def _known_queues(file: str | None) -> list[str] | None:
 
 
 def _repair(results: list[FileResult], problems: list[str], plan: Plan, values: dict[str, Any]) -> Report:
-    from cfq_lint.record import replace
-    from cfq_lint.repair import repair, write
+    from cfq_lint.facts.record import replace
+    from cfq_lint.run.repair import repair, write
 
     report, changes = repair(results, plan, problems, unsafe=values["unsafe_fixes"])
     if values["diff"]:
@@ -195,7 +195,7 @@ def show(text: str, values: dict[str, Any]) -> None:
 
 
 def _rendered(report: Report, values: dict[str, Any], threshold: Severity, *, tell_skipped: bool) -> str:
-    from cfq_lint.outputs import COLOURED, renderer
+    from cfq_lint.report import COLOURED, renderer
 
     name = values["format"]
     if values["statistics"] and name in COLOURED:
@@ -216,8 +216,8 @@ def _statistics(report: Report, *, tell_skipped: bool) -> str:
         counts[key] = counts.get(key, 0) + 1
     rows = sorted(counts.items(), key=lambda row: (-row[1], row[0]))
     lines = [f"{count:>6}  {code}  {severity:<7}  {name}" for (code, severity, name), count in rows]
-    from cfq_lint.outputs._colour import Paint
-    from cfq_lint.outputs.text import summed_up
+    from cfq_lint.drawing.colour import Paint
+    from cfq_lint.report.text import summed_up
 
     return "\n".join([*lines, summed_up(report, Paint(colour=False), tell_skipped=tell_skipped)]) + "\n"
 

@@ -8,12 +8,12 @@ import re
 import subprocess
 import sys
 
-from cfq_lint import discovery
-from cfq_lint.changes import DEFAULTED, REMOVED, Comparison, compare
 from cfq_lint.cli.check import CLEAN, FAILED, FOUND, Usage, use_colour
-from cfq_lint.document import Document, from_bytes, read
-from cfq_lint.outputs._colour import Paint
-from cfq_lint.outputs.json import as_object
+from cfq_lint.drawing.colour import Paint
+from cfq_lint.report.json import as_object
+from cfq_lint.run.changes import DEFAULTED, REMOVED, Comparison, compare
+from cfq_lint.source import discovery
+from cfq_lint.source.document import Document, from_bytes, read
 
 
 def diff(old: str, new: str, *, as_json: bool) -> int:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import difflib
 
-from cfq_lint.outputs._colour import Paint
+from cfq_lint.drawing.colour import Paint
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from cfq_lint.repair import Change
+    from cfq_lint.run.repair import Change
 
 _STYLES = {"+": "good", "-": "error", "@": "info"}
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from cfq_lint.outputs import FORMATS
-from cfq_lint.record import record
+from cfq_lint.facts.record import record
+from cfq_lint.report import FORMATS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import sys
 
-from cfq_lint import signs
+from cfq_lint.rules import signs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from cfq_lint.rule import Rule
+    from cfq_lint.rules.rule import Rule
 
 MODULES: dict[str, tuple[str, ...]] = {
     "cfq001_parse_error": (signs.FAULT,),

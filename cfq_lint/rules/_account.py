@@ -7,20 +7,20 @@ to hour stands in brackets, so that a baseline knows them again.
 
 from __future__ import annotations
 
-from cfq_lint.facts import FREE, QueueFacts
-from cfq_lint.finding import Severity
-from cfq_lint.keys import is_queue_name
-from cfq_lint.record import record
+from cfq_lint.facts.keys import is_queue_name
+from cfq_lint.facts.record import record
+from cfq_lint.model.account_facts import FREE, QueueFacts
+from cfq_lint.model.finding import Severity
 from cfq_lint.rules._names import is_id, is_placeholder
 from cfq_lint.rules._near_misses import near
-from cfq_lint.text import Lines, Place
+from cfq_lint.source.text import Lines, Place
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cfq_lint.facts import ConsumerFacts, Facts
-    from cfq_lint.topology import ConsumerLink, ProducerLink, Topology
+    from cfq_lint.model.account_facts import ConsumerFacts, Facts
+    from cfq_lint.model.topology import ConsumerLink, ProducerLink, Topology
 
 WORKER, HTTP_PULL = "worker", "http_pull"
 ACCOUNT_PLACE = Place("account", Lines(""), 0, 0)

@@ -5,14 +5,14 @@ https://developers.cloudflare.com/workers/wrangler/configuration/#bindings
 
 from __future__ import annotations
 
-from cfq_lint.wrangler import fields_of
+from cfq_lint.model.wrangler import fields_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cfq_lint.text import Place
-    from cfq_lint.wrangler import Environment, Field
+    from cfq_lint.model.wrangler import Environment, Field
+    from cfq_lint.source.text import Place
 
 _LISTS = {
     "kv_namespaces": "a KV namespace",

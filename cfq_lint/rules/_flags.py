@@ -5,14 +5,14 @@ https://developers.cloudflare.com/workers/configuration/compatibility-flags/
 
 from __future__ import annotations
 
-from cfq_lint.syntax.node import STRING
+from cfq_lint.source.node import STRING
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cfq_lint.syntax import Node
-    from cfq_lint.wrangler import Environment, Field, Worker
+    from cfq_lint.model.wrangler import Environment, Field, Worker
+    from cfq_lint.source import Node
 
 JSON_MESSAGES = "queues_json_messages"
 NO_WAIT = "queue_consumer_no_wait_for_wait_until"

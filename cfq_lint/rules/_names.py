@@ -8,7 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cfq_lint.wrangler import Entry, Field, Worker
+    from cfq_lint.model.wrangler import Entry, Field, Worker
 
 _ID = re.compile(r"[0-9a-f]{32}")
 _PLACEHOLDER = re.compile(r"<[^<>]*>|\{[^{}]*\}|^(?i:your)[-_]")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cfq_lint.keys import slips
+from cfq_lint.facts.keys import slips
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from cfq_lint.edits import replace_value
-from cfq_lint.finding import Finding, Fix
+from cfq_lint.model.edits import replace_value
+from cfq_lint.model.finding import Finding, Fix
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from cfq_lint.keys import Key
-    from cfq_lint.rule import Rule
-    from cfq_lint.wrangler import Entry, Field
+    from cfq_lint.facts.keys import Key
+    from cfq_lint.model.wrangler import Entry, Field
+    from cfq_lint.rules.rule import Rule
 
 _MILLISECONDS = 1000
 

@@ -6,7 +6,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cfq_lint.wrangler import Consumer, Environment, Worker
+    from cfq_lint.model.wrangler import Consumer, Environment, Worker
 
 
 def twins(worker: Worker, environment: Environment) -> Iterator[tuple[Consumer, Consumer]]:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from cfq_lint.edits import rename_key, replace_value
-from cfq_lint.finding import Edit, Finding, Fix
-from cfq_lint.keys import ELSEWHERE, Spelling
+from cfq_lint.facts.keys import ELSEWHERE, Spelling
+from cfq_lint.model.edits import rename_key, replace_value
+from cfq_lint.model.finding import Edit, Finding, Fix
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from cfq_lint.rule import Rule
-    from cfq_lint.wrangler import Entry, Field
+    from cfq_lint.model.wrangler import Entry, Field
+    from cfq_lint.rules.rule import Rule
 
 
 def unknown_keys(rule: Rule, entries: Iterable[Entry], role: str) -> Iterator[Finding]:

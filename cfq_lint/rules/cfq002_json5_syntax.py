@@ -24,16 +24,16 @@ Safe: writes the same value as JSON. `Infinity` and `NaN` have no JSON form and 
 
 from __future__ import annotations
 
-from cfq_lint import limits
-from cfq_lint.finding import Edit, Finding, Fix, Severity
-from cfq_lint.rule import SAFE, Rule
+from cfq_lint.facts import limits
+from cfq_lint.model.finding import Edit, Finding, Fix, Severity
+from cfq_lint.rules.rule import SAFE, Rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cfq_lint.facts import Facts
-    from cfq_lint.wrangler import Worker
+    from cfq_lint.model.account_facts import Facts
+    from cfq_lint.model.wrangler import Worker
 
 
 def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:

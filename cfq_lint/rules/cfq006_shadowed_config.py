@@ -17,16 +17,16 @@ A folder that holds one of them. A file that is only read with `--config` carrie
 
 from __future__ import annotations
 
-from cfq_lint import limits
-from cfq_lint.finding import Finding, Severity
-from cfq_lint.rule import PROJECT, Rule
+from cfq_lint.facts import limits
+from cfq_lint.model.finding import Finding, Severity
+from cfq_lint.rules.rule import PROJECT, Rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cfq_lint.facts import Facts
-    from cfq_lint.wrangler import Worker
+    from cfq_lint.model.account_facts import Facts
+    from cfq_lint.model.wrangler import Worker
 
 
 def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:

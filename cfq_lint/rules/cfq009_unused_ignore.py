@@ -31,16 +31,16 @@ Safe: removes the comment, or the names in it that suppress nothing.
 
 from __future__ import annotations
 
-from cfq_lint.finding import Finding, Severity
-from cfq_lint.limits import READ_DOSSIER
-from cfq_lint.rule import SAFE, Rule
+from cfq_lint.facts.limits import READ_DOSSIER
+from cfq_lint.model.finding import Finding, Severity
+from cfq_lint.rules.rule import SAFE, Rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cfq_lint.facts import Facts
-    from cfq_lint.wrangler import Worker
+    from cfq_lint.model.account_facts import Facts
+    from cfq_lint.model.wrangler import Worker
 
 
 def check(_worker: Worker, _facts: Facts) -> Iterator[Finding]:

@@ -19,19 +19,19 @@ wrangler refuses the file. Often only the queue's name was written.
 
 from __future__ import annotations
 
-from cfq_lint import limits
-from cfq_lint.finding import Finding, Severity
-from cfq_lint.keys import QUEUES_KEYS
-from cfq_lint.rule import Rule
-from cfq_lint.syntax.node import BROKEN, OBJECT
-from cfq_lint.wrangler import shown
+from cfq_lint.facts import limits
+from cfq_lint.facts.keys import QUEUES_KEYS
+from cfq_lint.model.finding import Finding, Severity
+from cfq_lint.model.wrangler import shown
+from cfq_lint.rules.rule import Rule
+from cfq_lint.source.node import BROKEN, OBJECT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cfq_lint.facts import Facts
-    from cfq_lint.wrangler import Worker
+    from cfq_lint.model.account_facts import Facts
+    from cfq_lint.model.wrangler import Worker
 
 _WANTED = {
     "producers": 'an object such as {"binding": "MY_QUEUE", "queue": "my-queue"}',

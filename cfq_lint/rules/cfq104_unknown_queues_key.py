@@ -27,18 +27,18 @@ from __future__ import annotations
 
 import re
 
-from cfq_lint import limits
-from cfq_lint.edits import rename_key
-from cfq_lint.finding import Edit, Finding, Fix, Severity
-from cfq_lint.keys import QUEUES_KEYS, meant
-from cfq_lint.rule import SAFE, Rule
+from cfq_lint.facts import limits
+from cfq_lint.facts.keys import QUEUES_KEYS, meant
+from cfq_lint.model.edits import rename_key
+from cfq_lint.model.finding import Edit, Finding, Fix, Severity
+from cfq_lint.rules.rule import SAFE, Rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cfq_lint.facts import Facts
-    from cfq_lint.wrangler import Field, Worker
+    from cfq_lint.model.account_facts import Facts
+    from cfq_lint.model.wrangler import Field, Worker
 
 
 def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:

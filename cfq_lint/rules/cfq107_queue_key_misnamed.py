@@ -22,18 +22,18 @@ Safe: renames the key.
 
 from __future__ import annotations
 
-from cfq_lint import limits
-from cfq_lint.edits import rename_key
-from cfq_lint.finding import Finding, Fix, Severity
-from cfq_lint.rule import SAFE, Rule
+from cfq_lint.facts import limits
+from cfq_lint.model.edits import rename_key
+from cfq_lint.model.finding import Finding, Fix, Severity
 from cfq_lint.rules._unknown_keys import is_misnamed_queue
+from cfq_lint.rules.rule import SAFE, Rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cfq_lint.facts import Facts
-    from cfq_lint.wrangler import Worker
+    from cfq_lint.model.account_facts import Facts
+    from cfq_lint.model.wrangler import Worker
 
 
 def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:

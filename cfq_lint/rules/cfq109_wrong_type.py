@@ -26,19 +26,19 @@ from __future__ import annotations
 
 import re
 
-from cfq_lint import limits
-from cfq_lint.edits import replace_value
-from cfq_lint.finding import Finding, Fix, Severity
-from cfq_lint.keys import BOOLEAN, INTEGER, Key
-from cfq_lint.rule import SAFE, Rule
-from cfq_lint.syntax import node as kinds
+from cfq_lint.facts import limits
+from cfq_lint.facts.keys import BOOLEAN, INTEGER, Key
+from cfq_lint.model.edits import replace_value
+from cfq_lint.model.finding import Finding, Fix, Severity
+from cfq_lint.rules.rule import SAFE, Rule
+from cfq_lint.source import node as kinds
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cfq_lint.facts import Facts
-    from cfq_lint.wrangler import Field, Worker
+    from cfq_lint.model.account_facts import Facts
+    from cfq_lint.model.wrangler import Field, Worker
 
 _KINDS = {INTEGER: kinds.NUMBER, BOOLEAN: kinds.BOOLEAN}
 _WORDS = {INTEGER: "a number", BOOLEAN: "true or false"}

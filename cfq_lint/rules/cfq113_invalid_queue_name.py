@@ -25,19 +25,19 @@ from __future__ import annotations
 
 import re
 
-from cfq_lint import limits
-from cfq_lint.edits import replace_value
-from cfq_lint.finding import Finding, Fix, Severity
-from cfq_lint.keys import is_queue_name
-from cfq_lint.rule import UNSAFE, Rule
+from cfq_lint.facts import limits
+from cfq_lint.facts.keys import is_queue_name
+from cfq_lint.model.edits import replace_value
+from cfq_lint.model.finding import Finding, Fix, Severity
 from cfq_lint.rules._names import is_placeholder, names
+from cfq_lint.rules.rule import UNSAFE, Rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cfq_lint.facts import Facts
-    from cfq_lint.wrangler import Field, Worker
+    from cfq_lint.model.account_facts import Facts
+    from cfq_lint.model.wrangler import Field, Worker
 
 
 def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:

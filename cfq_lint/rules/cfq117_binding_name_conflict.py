@@ -26,18 +26,18 @@ wrangler refuses the file: `env.NAME` can be one thing only.
 
 from __future__ import annotations
 
-from cfq_lint import limits
-from cfq_lint.finding import Finding, Related, Severity
-from cfq_lint.rule import Rule
+from cfq_lint.facts import limits
+from cfq_lint.model.finding import Finding, Related, Severity
 from cfq_lint.rules._bindings import other_bindings
+from cfq_lint.rules.rule import Rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cfq_lint.facts import Facts
-    from cfq_lint.text import Place
-    from cfq_lint.wrangler import Environment, Worker
+    from cfq_lint.model.account_facts import Facts
+    from cfq_lint.model.wrangler import Environment, Worker
+    from cfq_lint.source.text import Place
 
 
 def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:

@@ -29,18 +29,18 @@ Unsafe: writes the most that is allowed; on the Free plan removes the setting.
 
 from __future__ import annotations
 
-from cfq_lint import limits
-from cfq_lint.edits import remove, replace_value
-from cfq_lint.facts import FREE
-from cfq_lint.finding import Finding, Fix, Severity
-from cfq_lint.rule import UNSAFE, Rule
+from cfq_lint.facts import limits
+from cfq_lint.model.account_facts import FREE
+from cfq_lint.model.edits import remove, replace_value
+from cfq_lint.model.finding import Finding, Fix, Severity
+from cfq_lint.rules.rule import UNSAFE, Rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cfq_lint.facts import Facts
-    from cfq_lint.wrangler import Environment, Field, Worker
+    from cfq_lint.model.account_facts import Facts
+    from cfq_lint.model.wrangler import Environment, Field, Worker
 
 
 def check(worker: Worker, facts: Facts) -> Iterator[Finding]:

@@ -20,16 +20,16 @@ round is a billed read of every message, the retries are used up within seconds,
 
 from __future__ import annotations
 
-from cfq_lint import limits
-from cfq_lint.finding import Finding, Severity
-from cfq_lint.rule import Rule
+from cfq_lint.facts import limits
+from cfq_lint.model.finding import Finding, Severity
+from cfq_lint.rules.rule import Rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cfq_lint.facts import Facts
-    from cfq_lint.wrangler import Worker
+    from cfq_lint.model.account_facts import Facts
+    from cfq_lint.model.wrangler import Worker
 
 _RETRIES_COOL = 10
 """From here on the catalogue calls retries without a delay hot; up to here they are over before they cost much."""

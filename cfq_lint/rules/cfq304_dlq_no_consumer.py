@@ -27,16 +27,16 @@ In a dead-letter queue without an active consumer a message lives four days (24 
 
 from __future__ import annotations
 
-from cfq_lint import limits
-from cfq_lint.finding import Finding, Severity
-from cfq_lint.rule import PROJECT, Rule
+from cfq_lint.facts import limits
+from cfq_lint.model.finding import Finding, Severity
+from cfq_lint.rules.rule import PROJECT, Rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cfq_lint.facts import Facts
-    from cfq_lint.topology import Topology
+    from cfq_lint.model.account_facts import Facts
+    from cfq_lint.model.topology import Topology
 
 _HOUR_SECONDS = 3_600
 _DAY_SECONDS = 86_400

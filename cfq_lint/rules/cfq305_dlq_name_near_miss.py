@@ -38,17 +38,17 @@ Unsafe: writes the name that exists.
 
 from __future__ import annotations
 
-from cfq_lint import limits
-from cfq_lint.finding import Edit, Finding, Fix, Related, Severity
-from cfq_lint.rule import PROJECT, UNSAFE, Rule
+from cfq_lint.facts import limits
+from cfq_lint.model.finding import Edit, Finding, Fix, Related, Severity
 from cfq_lint.rules._near_misses import near
+from cfq_lint.rules.rule import PROJECT, UNSAFE, Rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cfq_lint.facts import Facts
-    from cfq_lint.topology import Topology
+    from cfq_lint.model.account_facts import Facts
+    from cfq_lint.model.topology import Topology
 
 
 def check_project(topology: Topology, facts: Facts) -> Iterator[Finding]:

@@ -24,16 +24,16 @@ The message expires before its last retry. It never reaches the dead-letter queu
 
 from __future__ import annotations
 
-from cfq_lint import limits
-from cfq_lint.finding import Finding, Severity
-from cfq_lint.rule import FACTS, Rule
+from cfq_lint.facts import limits
+from cfq_lint.model.finding import Finding, Severity
+from cfq_lint.rules.rule import FACTS, Rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cfq_lint.facts import Facts
-    from cfq_lint.wrangler import Worker
+    from cfq_lint.model.account_facts import Facts
+    from cfq_lint.model.wrangler import Worker
 
 
 def check(worker: Worker, facts: Facts) -> Iterator[Finding]:

@@ -20,17 +20,17 @@ Cloudflare refuses the setting and the old retention stays in force: messages ar
 
 from __future__ import annotations
 
-from cfq_lint import limits
-from cfq_lint.facts import FREE
-from cfq_lint.finding import Finding, Severity
-from cfq_lint.rule import FACTS, Rule
+from cfq_lint.facts import limits
+from cfq_lint.model.account_facts import FREE
+from cfq_lint.model.finding import Finding, Severity
+from cfq_lint.rules.rule import FACTS, Rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cfq_lint.facts import Facts
-    from cfq_lint.topology import Topology
+    from cfq_lint.model.account_facts import Facts
+    from cfq_lint.model.topology import Topology
 
 
 def check_project(topology: Topology, facts: Facts) -> Iterator[Finding]:

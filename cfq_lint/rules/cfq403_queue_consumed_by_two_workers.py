@@ -26,16 +26,16 @@ A queue has one consumer: the second deploy fails with API code 11004 (`workers.
 
 from __future__ import annotations
 
-from cfq_lint import limits
-from cfq_lint.finding import Finding, Related, Severity
-from cfq_lint.rule import PROJECT, Rule
+from cfq_lint.facts import limits
+from cfq_lint.model.finding import Finding, Related, Severity
+from cfq_lint.rules.rule import PROJECT, Rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cfq_lint.facts import Facts
-    from cfq_lint.topology import ConsumerLink, Topology
+    from cfq_lint.model.account_facts import Facts
+    from cfq_lint.model.topology import ConsumerLink, Topology
 
 
 def check_project(topology: Topology, _facts: Facts) -> Iterator[Finding]:

@@ -31,18 +31,18 @@ consumer. Whether those queues exist is yours to see to.
 
 from __future__ import annotations
 
-from cfq_lint import limits
-from cfq_lint.edits import add_last
-from cfq_lint.finding import Finding, Fix, Related, Severity
-from cfq_lint.keys import is_queue_name
-from cfq_lint.rule import UNSAFE, Rule
+from cfq_lint.facts import limits
+from cfq_lint.facts.keys import is_queue_name
+from cfq_lint.model.edits import add_last
+from cfq_lint.model.finding import Finding, Fix, Related, Severity
+from cfq_lint.rules.rule import UNSAFE, Rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cfq_lint.facts import Facts
-    from cfq_lint.wrangler import Entry, Environment, Field, Worker
+    from cfq_lint.model.account_facts import Facts
+    from cfq_lint.model.wrangler import Entry, Environment, Field, Worker
 
 _NAMES = ("queue", "dead_letter_queue")
 

@@ -22,16 +22,16 @@ for a Worker, or no entry and `wrangler queues consumer http add ingest --dead-l
 
 from __future__ import annotations
 
-from cfq_lint import limits
-from cfq_lint.finding import Finding, Severity
-from cfq_lint.rule import Rule
+from cfq_lint.facts import limits
+from cfq_lint.model.finding import Finding, Severity
+from cfq_lint.rules.rule import Rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cfq_lint.facts import Facts
-    from cfq_lint.wrangler import Consumer, Worker
+    from cfq_lint.model.account_facts import Facts
+    from cfq_lint.model.wrangler import Consumer, Worker
 
 
 def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:

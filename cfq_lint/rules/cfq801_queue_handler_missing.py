@@ -19,16 +19,16 @@ from __future__ import annotations
 
 import re
 
-from cfq_lint import limits
-from cfq_lint.finding import Finding, Severity
-from cfq_lint.rule import CODE, Rule
+from cfq_lint.facts import limits
+from cfq_lint.model.finding import Finding, Severity
+from cfq_lint.rules.rule import CODE, Rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cfq_lint.facts import Facts
-    from cfq_lint.wrangler import Worker
+    from cfq_lint.model.account_facts import Facts
+    from cfq_lint.model.wrangler import Worker
 
 
 _DEFINITION = r"\bdef (?:on_)?queue\b|\bqueue\s*\([^(){}]{0,200}\)\s*(?::[^(){};]{0,200})?\{"
@@ -44,7 +44,9 @@ def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:
     consumers = [each for each in worker.consumers() if each.is_push]
     if not consumers:
         return
-    from cfq_lint.entry import certainly_lacks_queue_handler  # only a file with an entry needs a parser of its language
+    from cfq_lint.worker_code.entry import (
+        certainly_lacks_queue_handler,  # only a file with an entry needs a parser of its language
+    )
 
     if certainly_lacks_queue_handler(entry.path, entry.text):
         queue = consumers[0].queue_name

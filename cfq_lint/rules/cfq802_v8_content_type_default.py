@@ -23,18 +23,18 @@ from __future__ import annotations
 
 import re
 
-from cfq_lint import limits
-from cfq_lint.finding import Finding, Severity
-from cfq_lint.rule import Rule
+from cfq_lint.facts import limits
+from cfq_lint.model.finding import Finding, Severity
 from cfq_lint.rules._flags import JSON_MESSAGES, flag_nodes
-from cfq_lint.signs import JSON_MESSAGES_FROM
+from cfq_lint.rules.rule import Rule
+from cfq_lint.rules.signs import JSON_MESSAGES_FROM
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cfq_lint.facts import Facts
-    from cfq_lint.wrangler import Worker
+    from cfq_lint.model.account_facts import Facts
+    from cfq_lint.model.wrangler import Worker
 
 
 def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:

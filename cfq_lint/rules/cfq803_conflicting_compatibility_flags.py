@@ -26,17 +26,17 @@ The runtime refuses the pair, and the deploy fails.
 
 from __future__ import annotations
 
-from cfq_lint import limits
-from cfq_lint.finding import Finding, Related, Severity
-from cfq_lint.rule import Rule
+from cfq_lint.facts import limits
+from cfq_lint.model.finding import Finding, Related, Severity
 from cfq_lint.rules._flags import OPPOSITES, flag_lists, flag_nodes
+from cfq_lint.rules.rule import Rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cfq_lint.facts import Facts
-    from cfq_lint.wrangler import Worker
+    from cfq_lint.model.account_facts import Facts
+    from cfq_lint.model.wrangler import Worker
 
 
 def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:

@@ -31,19 +31,19 @@ Safe: adds the flag.
 
 from __future__ import annotations
 
-from cfq_lint import limits
-from cfq_lint.edits import add_after
-from cfq_lint.finding import Edit, Finding, Fix, Severity
-from cfq_lint.rule import SAFE, Rule
+from cfq_lint.facts import limits
+from cfq_lint.model.edits import add_after
+from cfq_lint.model.finding import Edit, Finding, Fix, Severity
 from cfq_lint.rules._flags import PYTHON, flag_nodes
-from cfq_lint.syntax.node import ARRAY
+from cfq_lint.rules.rule import SAFE, Rule
+from cfq_lint.source.node import ARRAY
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cfq_lint.facts import Facts
-    from cfq_lint.wrangler import Environment, Field, Worker
+    from cfq_lint.model.account_facts import Facts
+    from cfq_lint.model.wrangler import Environment, Field, Worker
 
 
 def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:

@@ -48,17 +48,17 @@ In the file:
 
 from __future__ import annotations
 
-from cfq_lint import limits
-from cfq_lint.finding import Finding, Severity
-from cfq_lint.keys import CONSUMER_KEYS
-from cfq_lint.rule import LIVE, Rule
+from cfq_lint.facts import limits
+from cfq_lint.facts.keys import CONSUMER_KEYS
+from cfq_lint.model.finding import Finding, Severity
+from cfq_lint.rules.rule import LIVE, Rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cfq_lint.facts import ConsumerFacts, Facts
-    from cfq_lint.wrangler import Consumer, Worker
+    from cfq_lint.model.account_facts import ConsumerFacts, Facts
+    from cfq_lint.model.wrangler import Consumer, Worker
 
 _SETTINGS = (
     ("max_batch_size", "batch_size", 1),

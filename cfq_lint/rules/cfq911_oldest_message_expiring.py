@@ -38,17 +38,17 @@ In the file:
 
 from __future__ import annotations
 
-from cfq_lint import limits
-from cfq_lint.finding import Finding, Severity
-from cfq_lint.rule import LIVE, Rule
+from cfq_lint.facts import limits
+from cfq_lint.model.finding import Finding, Severity
 from cfq_lint.rules._account import NEAR_PERCENT, Account, about, duration, longer_retention, typed
+from cfq_lint.rules.rule import LIVE, Rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cfq_lint.facts import Facts
-    from cfq_lint.topology import Topology
+    from cfq_lint.model.account_facts import Facts
+    from cfq_lint.model.topology import Topology
 
 
 def check_project(topology: Topology, facts: Facts) -> Iterator[Finding]:

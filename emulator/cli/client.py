@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from emulator.cli.rest import Rest
-from emulator.clock import real_seconds, wait_really
+from emulator.engine.clock import real_seconds, wait_really
 
 PER_BATCH, PER_STEP = 100, 1_000
 _PATIENCE_SECONDS = 3

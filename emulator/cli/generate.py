@@ -6,9 +6,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from emulator.http import openapi
-from emulator.http.app import OPERATIONS
-from emulator.simulation import schema
+from emulator.server.app import OPERATIONS
+from emulator.server.wire import openapi
+from emulator.simulate import schema
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from emulator.clock import moment, moment_us
 from emulator.core.apply import apply
 from emulator.core.model import State
-from emulator.history import table, trace
-from emulator.journal import JournalError
-from emulator.journal.sqlite import SQLiteJournal
+from emulator.engine.clock import moment, moment_us
+from emulator.engine.journal import JournalError
+from emulator.engine.journal.sqlite import SQLiteJournal
+from emulator.engine.ledger.history import table, trace
 
 if TYPE_CHECKING:
     from emulator.core.events import Event

@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cfq_lint.wrangler import read_worker
-from emulator.clock import WallClock, moment
+from cfq_lint.model.wrangler import read_worker
 from emulator.core.refusals import Refused
-from emulator.emulator import START, Emulator
-from emulator.http import logs
-from emulator.http.exclusive import Exclusive, InUse
-from emulator.http.outside import PUSH_SECONDS, Outside, PushURL, PythonHandler
-from emulator.http.server import bind, is_loopback, run
-from emulator.http.service import Service
-from emulator.journal import JournalError
-from emulator.journal.sqlite import SQLiteJournal
+from emulator.engine.clock import WallClock, moment
+from emulator.engine.journal import JournalError
+from emulator.engine.journal.sqlite import SQLiteJournal
+from emulator.engine.targets.outside import PUSH_SECONDS, Outside, PushURL, PythonHandler
+from emulator.server.exclusive import Exclusive, InUse
+from emulator.server.observe import logs
+from emulator.server.server import bind, is_loopback, run
+from emulator.server.service import Service
+from emulator.testing.emulator import START, Emulator
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

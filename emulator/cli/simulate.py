@@ -11,22 +11,22 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from emulator.clock import real_seconds
 from emulator.core.limits import SECOND_US
 from emulator.core.refusals import Refused
-from emulator.simulation import batched, exact, outline, page, text, units
-from emulator.simulation.report import BATCHED, EXACT, report
-from emulator.simulation.scenario import BATCH, MESSAGE, Load, Scenario
-from emulator.simulation.settings import assignment, scenario, sweep, with_value
-from emulator.simulation.sweep import grid, method_for, run_all
-from emulator.simulation.sweep import simulate as run_one
-from emulator.simulation.verify import differences, slice_of
-from emulator.wrangler import load as read
+from emulator.engine.clock import real_seconds
+from emulator.simulate import batched, exact, outline, page, text, units
+from emulator.simulate.report import BATCHED, EXACT, report
+from emulator.simulate.scenario import BATCH, MESSAGE, Load, Scenario
+from emulator.simulate.settings import assignment, scenario, sweep, with_value
+from emulator.simulate.sweep import grid, method_for, run_all
+from emulator.simulate.sweep import simulate as run_one
+from emulator.simulate.verify import differences, slice_of
+from emulator.workers.setup import load as read
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from emulator.simulation.tally import Tally
+    from emulator.simulate.tally import Tally
 
 _NARROW, _WIDE = 40, 120
 

@@ -1,6 +1,6 @@
 """What is checked: strict is what Cloudflare allows, relaxed lifts every number. None means unbounded.
 
-The numbers come from `cfq_lint.limits`. A test that needs a small backlog limit, say, takes `STRICT._replace(...)`.
+The numbers come from `cfq_lint.facts.limits`. A test that needs a small backlog limit, say, takes `STRICT._replace(...)`.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from cfq_lint import limits
+from cfq_lint.facts import limits
 
 
 class Limits(NamedTuple):

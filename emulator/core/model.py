@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import deque
 from typing import NamedTuple
 
-from cfq_lint import limits
+from cfq_lint.facts import limits
 
 try:
     import msgspec

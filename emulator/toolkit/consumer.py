@@ -4,17 +4,59 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from .backoff import LONGEST_SECONDS
 
 if TYPE_CHECKING:
-    from .policy import RetryPolicy
+    from collections.abc import Mapping
+
+    from .backoff import Backoff
+    from .errors import ErrorClass
 
 RETRIES_MAX = 100
 RETENTION_MAX_SECONDS = 1_209_600
 WALL_SECONDS = 900
 """https://developers.cloudflare.com/queues/platform/limits/"""
+
+
+class Policy(Protocol):
+    """What is looked at of a policy; `RetryPolicy` has it."""
+
+    @property
+    def max_retries(self) -> int:
+        """How often a message is tried again."""
+        ...
+
+    @property
+    def backoff(self) -> Backoff:
+        """The curve of delays."""
+        ...
+
+    @property
+    def by_class(self) -> Mapping[ErrorClass, Backoff]:
+        """Other curves, by class of error."""
+        ...
+
+    @property
+    def by_error(self) -> Mapping[type[BaseException], Backoff]:
+        """Other curves, by type of error."""
+        ...
+
+    @property
+    def timeout_seconds(self) -> float | None:
+        """How long one attempt may take."""
+        ...
+
+    @property
+    def deadline_seconds(self) -> float | None:
+        """How long the whole task may take."""
+        ...
+
+    @property
+    def counts_everything(self) -> bool:
+        """Whether each failure counts."""
+        ...
 
 
 class PolicyCannotWork(ValueError):  # noqa: N818 - what is wrong with it
@@ -38,7 +80,7 @@ class Consumer:
     dead_letter_queue: str | None = None
     dead_letter_binding: bool = False
 
-    def problems(self, policy: RetryPolicy, name: str = "policy") -> list[str]:
+    def problems(self, policy: Policy, name: str = "policy") -> list[str]:
         """Why the policy cannot do on this queue what it says, in words; empty when it can."""
         found: list[str] = []
         if not 0 <= self.max_retries <= RETRIES_MAX:
@@ -69,7 +111,7 @@ class Consumer:
             found.append(f"{name}: no dead_letter_queue: what is given up is deleted, and nobody hears of it")
         return found
 
-    def _longest_seconds(self, policy: RetryPolicy) -> int:
+    def _longest_seconds(self, policy: Policy) -> int:
         """All delays at their longest, and each attempt as long as it may be."""
         retries = min(policy.max_retries, RETRIES_MAX)
         curves = [policy.backoff, *policy.by_class.values(), *policy.by_error.values()]
@@ -78,7 +120,7 @@ class Consumer:
         longest = math.ceil(waiting + running)
         return longest if not policy.deadline_seconds else min(longest, math.ceil(policy.deadline_seconds))
 
-    def notes(self, policy: RetryPolicy, name: str = "policy") -> list[str]:
+    def notes(self, policy: Policy, name: str = "policy") -> list[str]:
         """What works and is worth knowing."""
         found: list[str] = []
         if policy.max_retries < self.max_retries:
@@ -93,7 +135,7 @@ class Consumer:
             )
         return found
 
-    def check(self, policy: RetryPolicy, /, **by_type: RetryPolicy) -> None:
+    def check(self, policy: Policy, /, **by_type: Policy) -> None:
         """Raise PolicyCannotWork with everything that is wrong with the policies."""
         found = self.problems(policy, "default" if by_type else "policy")
         for name, one in by_type.items():

@@ -1,5 +1,5 @@
 """Consumers at work: what may be one, an invocation from its batch to its end, and the time in which all of it happens."""
 
-from emulator.workers.runner import Runner
+from emulator.engine.targets.python import Runner
 
 __all__ = ["Runner"]

@@ -11,69 +11,37 @@ ROOT = Path(__file__).resolve().parents[2]
 
 FLOORS = {
     "cfq_lint": {
-        0: ("record", "limits", "text", "finding", "quantities"),
-        1: ("keys", "syntax", "pricing"),
-        2: ("document", "discovery"),
-        3: ("wrangler", "facts", "edits", "topology", "signs", "rule", "entry", "code"),
-        4: ("rules", "project"),
-        5: ("settings", "snapshot", "ignores", "baseline", "engine", "fixer", "processes", "changes", "checklist", "estimate"),
-        6: ("outputs", "pages", "schemas", "plan", "run", "repair", "cloudflare"),
-        7: ("cli",),
+        0: ("facts",),
+        1: ("source",),
+        2: ("model", "worker_code", "drawing"),
+        3: ("rules",),
+        4: ("run", "checklist", "estimate", "account"),
+        5: ("report",),
+        6: ("cli",),
     },
     "emulator": {
-        0: ("core.model", "core.commands", "core.events", "core.refusals", "clone", "json_text", "options"),
-        1: ("core.decide", "core.apply", "core.limits", "bodies"),
-        2: ("core.machine",),
-        3: ("clock", "ids", "journal", "batch", "metrics"),
-        4: ("broker", "loop", "faults", "history"),
-        5: ("workers", "bindings", "wrangler", "ends", "billing"),
-        6: ("emulator", "queue", "report"),
-        7: ("python_workers", "http", "pytest_plugin", "simulation"),
-        8: ("cli", "toolkit"),
+        0: ("core",),
+        1: ("engine",),
+        2: ("workers",),
+        3: ("testing",),
+        4: ("simulate", "server"),
+        5: ("cli", "toolkit"),
     },
 }
-SIDEWAYS = {
-    # values are made of values
-    ("cfq_lint", "finding", "record"),
-    ("cfq_lint", "finding", "text"),
-    ("cfq_lint", "limits", "record"),
-    # discovery reads documents
-    ("cfq_lint", "discovery", "document"),
-    # all of these speak of the view
-    ("cfq_lint", "edits", "wrangler"),
-    ("cfq_lint", "rule", "facts"),
-    ("cfq_lint", "rule", "topology"),
-    ("cfq_lint", "rule", "wrangler"),
-    ("cfq_lint", "signs", "wrangler"),
-    ("cfq_lint", "topology", "wrangler"),
-    ("cfq_lint", "topology", "edits"),
-    # the engine applies ignores, a baseline takes findings from its report
-    ("cfq_lint", "baseline", "engine"),
-    ("cfq_lint", "engine", "ignores"),
-    # a wrong snapshot is said as wrong settings are
-    ("cfq_lint", "snapshot", "settings"),
-    # limits.json is a page; a repair judges as a run does
-    ("cfq_lint", "schemas", "pages"),
-    ("cfq_lint", "repair", "run"),
-    ("cfq_lint", "repair", "plan"),
-    ("cfq_lint", "run", "plan"),
-    # commands and events speak of the model; whoever decides or applies knows the limits
-    ("emulator", "core.commands", "core.model"),
-    ("emulator", "core.events", "core.model"),
-    ("emulator", "core.decide", "core.limits"),
-    ("emulator", "core.apply", "core.limits"),
-    # moments are shown as the clock has them
-    ("emulator", "batch", "clock"),
-    ("emulator", "batch", "metrics"),
-    ("emulator", "metrics", "clock"),
-    # the face for tests hands out queues and reports
-    ("emulator", "emulator", "queue"),
-    ("emulator", "emulator", "report"),
+"""The floors of each package, the lowest first. A room imports what stands below it, and its own."""
+DEBTS = {
+    ("cfq_lint", "model.facts_file", "run"),
+    ("cfq_lint", "model.project", "worker_code"),
+    ("emulator", "engine.targets.outside", "server"),
+    ("emulator", "workers.python.driving", "testing"),
+    ("emulator", "workers.python.loading", "testing"),
+    ("emulator", "workers.python.worker", "testing"),
+    ("emulator", "workers.stores.stores", "testing"),
 }
-"""Who may import whom on one floor."""
+"""Arrows up that the move has left, each to be taken out: nothing may be added here."""
 FACES = {"cfq_lint": {"__init__", "__main__"}, "emulator": {"__init__", "__main__"}}
 """Modules that stand above all floors: the package's face and its entry."""
-EMULATOR_MAY_USE = {"record", "limits", "pricing", "quantities", "wrangler", "lint_paths"}
+EMULATOR_MAY_USE = {"facts", "model", "worker_code", "lint_paths"}
 
 def modules(package):
     """Every module of a package: its dotted path within the package, and its tree."""
@@ -132,38 +100,41 @@ def test_every_module_has_a_floor(package):
 
 
 @pytest.mark.parametrize("package", FLOORS)
-def test_no_module_imports_from_a_floor_above(package):
-    up = [(module, other) for module, own, other in rises(package) if floor(package, other) > floor(package, own)]
-    assert not up
+def test_no_module_imports_from_its_own_floor_or_above(package):
+    up = {(package, module, other) for module, own, other in rises(package) if floor(package, other) >= floor(package, own)}
+    debts = {row for row in DEBTS if row[0] == package}
+    assert not up - debts
+    assert not debts - up, "a debt that is paid"
 
 
 @pytest.mark.parametrize("package", FLOORS)
-def test_a_module_imports_sideways_only_where_it_says_so(package):
-    sideways = {
-        (package, own, other) for _, own, other in rises(package) if floor(package, other) == floor(package, own)
-    }
-    assert not sideways - SIDEWAYS
-    unused = {row for row in SIDEWAYS if row[0] == package} - sideways
-    assert not unused, "a permission that nobody uses any more"
-
-
-def test_sideways_imports_have_no_circle():
+def test_modules_import_each_other_without_a_circle(package):
+    known = {module for module, _, _ in modules(package)}
     edges = {}
-    for package, own, other in SIDEWAYS:
-        edges.setdefault((package, own), set()).add((package, other))
-    for start, direct in edges.items():
-        seen, waiting = set(), [*direct]
-        while waiting:
-            at = waiting.pop()
-            assert at != start, f"{start[1]} imports itself in a circle"
-            if at not in seen:
-                seen.add(at)
-                waiting += edges.get(at, ())
+    for module, file, tree in modules(package):
+        for name in imports(tree, package, module, file):
+            parts = name.split(".")[1:] if name.split(".")[0] == package else []
+            target = next((".".join(parts[:n]) for n in range(len(parts), 0, -1) if ".".join(parts[:n]) in known), None)
+            if target is not None and target != module and not (file.name == "__init__.py" and target.startswith(f"{module}.")):
+                edges.setdefault(module, set()).add(target)
+    done, above = set(), []
+
+    def visit(module):
+        assert module not in above, f"a circle: {' → '.join([*above[above.index(module):], module])}"
+        if module not in done:
+            above.append(module)
+            for other in sorted(edges.get(module, ())):
+                visit(other)
+            above.pop()
+            done.add(module)
+
+    for module in sorted(edges):
+        visit(module)
 
 
 def test_the_face_is_imported_by_nobody_but_the_command_line():
     """`from cfq_lint import x` where x is no module of its own would load names through the face."""
-    rooms = {name.split(".")[0] for names in FLOORS["cfq_lint"].values() for name in names}
+    rooms = {name for names in FLOORS["cfq_lint"].values() for name in names}
     for module, file, tree in modules("cfq_lint"):
         for name in imports(tree, "cfq_lint", module, file):
             parts = name.split(".")
@@ -220,7 +191,7 @@ def _dotted(node):
     return node.id if isinstance(node, ast.Name) else "?"
 
 
-OF_CHILDREN = {"processes": {"sys.stdout", "sys.stderr", "os._exit"}}
+OF_CHILDREN = {"run.processes": {"sys.stdout", "sys.stderr", "os._exit"}}
 """Who forks empties the buffers before and ends its children; it still prints nothing."""
 SPOKEN = {"sys.stdout", "sys.stderr", "sys.stdin", "sys.exit", "os.environ", "os.getenv", "os._exit"}
 
@@ -240,8 +211,8 @@ def test_only_the_command_line_prints_exits_and_reads_the_environment(package):
 
 
 HEAVY = {
-    "pydantic": {"settings", "snapshot", "cloudflare"}, "json5": {"syntax.json5_tokens"}, "typer": {"cli"}, "rich": {"cli"},
-    "httpx": {"cloudflare"}, "asyncio": {"cloudflare", "cli.access"}, "time": {"cloudflare.pace"},
+    "pydantic": {"run.settings", "model.facts_file", "account"}, "json5": {"source.json5_tokens"}, "typer": {"cli"}, "rich": {"cli"},
+    "httpx": {"account"}, "asyncio": {"account", "cli.access"}, "time": {"account.pace"},
 }  # fmt: skip
 
 
@@ -258,7 +229,7 @@ def test_the_account_is_asked_with_get_alone():
     for module, _, tree in modules("cfq_lint"):
         calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)]
         methods += [ast.literal_eval(node.args[0]) for node in calls if node.func.attr == "stream"]
-        if module.startswith("cloudflare") or module in {"cli.access", "cli.audit"}:
+        if module.startswith("account") or module in {"cli.access", "cli.audit"}:
             assert not others & {node.func.attr for node in calls}, module
     assert methods == ["GET"]
 
@@ -266,6 +237,6 @@ def test_the_account_is_asked_with_get_alone():
 def test_no_rule_takes_a_value_apart_itself():
     """The view answers; a rule that writes `isinstance` or asks a plain dict knows too much of the tree."""
     for module, _, tree in modules("cfq_lint"):
-        if module.startswith("rules."):
+        if module.startswith("rules.") and module not in {"rules.rule", "rules.signs"}:
             for node in ast.walk(tree):
                 assert not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "isinstance"), module

@@ -13,16 +13,16 @@ import time
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from cfq_lint import limits
+from cfq_lint.facts import limits
 from emulator.core.model import Consumer
-from emulator.simulation import batched, exact
-from emulator.simulation.scenario import BATCH, MESSAGE, Load, Scenario, Setting
-from emulator.simulation.verify import slice_of
+from emulator.simulate import batched, exact
+from emulator.simulate.scenario import BATCH, MESSAGE, Load, Scenario, Setting
+from emulator.simulate.verify import slice_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from emulator.simulation.tally import Tally
+    from emulator.simulate.tally import Tally
 
 GOAL = 50
 SECOND_US = 1_000_000

@@ -12,8 +12,8 @@ import yaml
 
 from cfq_lint import lint_paths, lint_text
 from cfq_lint.cli.options import AUDIT, CHECK
-from cfq_lint.outputs import FORMATS
-from cfq_lint.settings import load
+from cfq_lint.report import FORMATS
+from cfq_lint.run.settings import load
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -133,8 +133,8 @@ def test_the_action_lints_and_fails_as_its_inputs_say(given, code, tmp_path):
 
 
 def test_the_table_of_the_estimate_is_what_is_counted():
-    from cfq_lint.estimate import MONTH_SECONDS, Retries, reads
-    from cfq_lint.pricing import usd
+    from cfq_lint.estimate.model import MONTH_SECONDS, Retries, reads
+    from cfq_lint.facts.pricing import usd
 
     page = (ROOT / "docs" / "estimate.md").read_text(encoding="utf-8")
     poisoned = 1_000_000 / 86_400 * MONTH_SECONDS * 0.01

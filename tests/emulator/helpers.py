@@ -57,5 +57,5 @@ def plugin_options():
     """What tells a pytest of its own about the plugin: nothing where the distribution is installed and names it."""
     from importlib.metadata import entry_points
 
-    known = any(entry.value == "emulator.pytest_plugin" for entry in entry_points(group="pytest11"))
-    return ["-p", "no:cacheprovider"] if known else ["-p", "emulator.pytest_plugin", "-p", "no:cacheprovider"]
+    known = any(entry.value == "emulator.testing.pytest_plugin" for entry in entry_points(group="pytest11"))
+    return ["-p", "no:cacheprovider"] if known else ["-p", "emulator.testing.pytest_plugin", "-p", "no:cacheprovider"]

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from emulator import bodies, clone, json_text
+from emulator.engine import bodies
+from emulator.engine.bodies import clone, json_text
 
 orjson = pytest.importorskip("orjson", reason="the comparison needs both encoders")
 

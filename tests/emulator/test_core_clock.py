@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 
 from emulator import Emulator
-from emulator.clock import ScaledClock, VirtualClock, WallClock, moment, moment_us, span_us
+from emulator.engine.clock import ScaledClock, VirtualClock, WallClock, moment, moment_us, span_us
 
 
 def test_a_virtual_clock_moves_only_when_it_is_moved():

@@ -14,9 +14,9 @@ from emulator.core.decide.manage import find
 from emulator.core.limits import STRICT
 from emulator.core.model import DELAYED, FLYING, GONE, LEASED, READY, Consumer, QueueState, State
 from emulator.core.refusals import Refused
-from emulator.ids import Ids
-from emulator.journal import replay
-from emulator.journal.snapshot import dump, load
+from emulator.engine.ids import Ids
+from emulator.engine.journal import replay
+from emulator.engine.journal.snapshot import dump, load
 
 SECOND = 1_000_000
 NAMES = ("a", "b", "c", "dead")

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from emulator import Emulator
-from emulator.journal import JournalCorrupt, JournalError, JournalNewer, StaleWriter
+from emulator.engine.journal import JournalCorrupt, JournalError, JournalNewer, StaleWriter
 from tests.emulator.helpers import fates, send, throw, timeline
 
 ROOT = Path(__file__).parents[2]

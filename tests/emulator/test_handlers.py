@@ -339,7 +339,7 @@ def test_a_handler_that_awaits_what_never_comes_fails_at_once(emu, jobs):
 
 
 def test_a_handler_that_spins_at_one_moment_is_ended(emu, jobs, monkeypatch):
-    from emulator import loop
+    from emulator.engine.targets import loop
 
     monkeypatch.setattr(loop, "TURNS_MAX", 1000)
 

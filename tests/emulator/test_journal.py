@@ -11,11 +11,11 @@ import pytest
 from emulator import Emulator, Faults
 from emulator.core import events as happened
 from emulator.core.model import Consumer
-from emulator.journal import JournalCorrupt, JournalError, JournalNewer, JournalUnwritable, StaleWriter, replay
-from emulator.journal import sqlite as sqlite_journal
-from emulator.journal.memory import MemoryJournal
-from emulator.journal.snapshot import dump
-from emulator.journal.sqlite import SQLiteJournal
+from emulator.engine.journal import JournalCorrupt, JournalError, JournalNewer, JournalUnwritable, StaleWriter, replay
+from emulator.engine.journal import sqlite as sqlite_journal
+from emulator.engine.journal.memory import MemoryJournal
+from emulator.engine.journal.snapshot import dump
+from emulator.engine.journal.sqlite import SQLiteJournal
 
 CREATED = happened.QueueCreated(1, "jobs", 0, 345_600, None)
 SENT = happened.Sent(2, "jobs", ("a" * 32, "b" * 32), (b'{"n":1}', b"\xff\x00"), ("json", "bytes"), (2, 5))
@@ -327,7 +327,7 @@ def test_a_full_disk_keeps_nothing_of_an_append_and_the_next_one_goes_on(tmp_pat
 
 
 def test_a_snapshot_that_finds_no_room_is_let_be(tmp_path, monkeypatch):
-    monkeypatch.setattr("emulator.broker._SNAPSHOT_EVENTS", 5)
+    monkeypatch.setattr("emulator.engine.account._SNAPSHOT_EVENTS", 5)
     path = tmp_path / "journal.db"
     journal = SQLiteJournal(path)
     emu = Emulator(journal=journal)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cfq_lint import limits as cloudflare
+from cfq_lint.facts import limits as cloudflare
 from emulator import Emulator, Limits, Refused
 from emulator.core.limits import RELAXED, STRICT, limits_of
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from emulator import loop as loop_module
-from emulator.loop import Spinning, VirtualLoop
+from emulator.engine.targets import loop as loop_module
+from emulator.engine.targets.loop import Spinning, VirtualLoop
 
 SECOND = 1_000_000
 

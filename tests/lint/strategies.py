@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from cfq_lint.keys import CONSUMER_KEYS, ELSEWHERE, PRODUCER_KEYS
+from cfq_lint.facts.keys import CONSUMER_KEYS, ELSEWHERE, PRODUCER_KEYS
 
 NUMBERS = [
     -(10**20), -86_400, -1, 0, 1, 2, 3, 10, 11, 50, 60, 61, 90, 99, 100, 101, 250, 251, 5000, 30_000, 60_000, 86_400, 86_401, 90_000,

@@ -10,12 +10,12 @@ import sys
 from pathlib import Path
 
 from cfq_lint import lint_paths
-from cfq_lint.document import Document
-from cfq_lint.engine import able, choose, conclude, judge
-from cfq_lint.facts import Facts, QueueFacts
-from cfq_lint.fixer import ROUNDS_MAX, apply, is_applicable
-from cfq_lint.snapshot import Snapshot, facts_of
-from cfq_lint.syntax.node import ARRAY, OBJECT
+from cfq_lint.model.account_facts import Facts, QueueFacts
+from cfq_lint.model.facts_file import Snapshot, facts_of
+from cfq_lint.run.engine import able, choose, conclude, judge
+from cfq_lint.run.fixer import ROUNDS_MAX, apply, is_applicable
+from cfq_lint.source.document import Document
+from cfq_lint.source.node import ARRAY, OBJECT
 
 ROOT = Path(__file__).resolve().parents[2]
 FIXTURES = ROOT / "fixtures"

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from cfq_lint import lint_paths
-from cfq_lint.finding import Severity
+from cfq_lint.model.finding import Severity
 
 from .support import FIXTURES, REAL, findings_of, lint_files, real_text, run
 
@@ -177,7 +177,7 @@ def test_the_clean_shapes_have_nothing_above_info():
 def test_all_real_configurations_together_are_one_report(golden):
     """A crater run: the whole report as a golden file, so that a noisy rule shows in its diff."""
     from cfq_lint import lint_text
-    from cfq_lint.outputs.concise import render
+    from cfq_lint.report.concise import render
 
     parts = [render(lint_text(real_text(file), file.name)) for file in REAL]
     golden("crater.txt", "".join(parts))

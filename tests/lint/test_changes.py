@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from cfq_lint.changes import ADDED, CHANGED, DEFAULTED, REMOVED, compare
+from cfq_lint.run.changes import ADDED, CHANGED, DEFAULTED, REMOVED, compare
 
 from .support import document_of, run
 

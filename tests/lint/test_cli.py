@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from cfq_lint import __version__
 from cfq_lint.cli import main
 from cfq_lint.cli.options import CHECK, FLAG, LIST, parse
-from cfq_lint.outputs import FORMATS
+from cfq_lint.report import FORMATS
 from cfq_lint.rules import MODULES, every_rule
 
 from .support import ROOT, findings_of, run
@@ -549,7 +549,7 @@ def test_the_mode_of_a_repaired_file_is_kept_and_a_link_stays_a_link(room):
 
 
 def test_a_file_that_changed_meanwhile_is_not_overwritten(room, monkeypatch, capsys):
-    from cfq_lint import repair
+    from cfq_lint.run import repair
 
     put(room, FIXABLE)
     monkeypatch.chdir(room)
@@ -577,7 +577,7 @@ def test_a_repair_that_cannot_be_written_leaves_the_file_whole(room, monkeypatch
 
 
 def test_fixes_that_never_settle_fail_loudly_and_write_nothing(room, monkeypatch, capsys, change_rule):
-    from cfq_lint.finding import Edit, Fix
+    from cfq_lint.model.finding import Edit, Fix
 
     def check(worker, _facts):
         field = worker.fields["legacy_env"]
@@ -593,7 +593,7 @@ def test_fixes_that_never_settle_fail_loudly_and_write_nothing(room, monkeypatch
 
 
 def test_a_fix_that_breaks_the_syntax_is_not_written(room, monkeypatch, capsys, change_rule):
-    from cfq_lint.finding import Edit, Fix
+    from cfq_lint.model.finding import Edit, Fix
 
     def check(worker, _facts):
         field = worker.fields["legacy_env"]
@@ -693,7 +693,7 @@ def test_every_rule_can_be_explained(rule, capsys):
 
 def test_several_processes_say_what_one_says(tmp_path, monkeypatch):
     from cfq_lint import lint_paths
-    from cfq_lint import run as running
+    from cfq_lint.run import lint as running
 
     for number in range(40):
         put(tmp_path, ERROR if number % 3 else WARNING.replace('"q"', f'"q{number}"'), f"a{number}/wrangler.jsonc")

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from cfq_lint import lint_paths
-from cfq_lint.discovery import FILE_PATTERN, find
+from cfq_lint.source.discovery import FILE_PATTERN, find
 
 from .support import FIXTURES, lint_files, run
 
@@ -143,7 +143,8 @@ def test_a_path_that_is_not_there_is_a_problem_and_the_rest_is_linted(tmp_path):
 
 
 def test_a_file_that_vanishes_between_listing_and_reading_is_a_problem(tmp_path, monkeypatch):
-    from cfq_lint import discovery, run
+    from cfq_lint.run import lint as run
+    from cfq_lint.source import discovery
 
     build(tmp_path, "a/wrangler.toml", "b/wrangler.toml")
     original = discovery.find

@@ -9,13 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cfq_lint import lint_text
-from cfq_lint.document import from_bytes
-from cfq_lint.engine import choose, conclude, judge
-from cfq_lint.facts import Facts
-from cfq_lint.finding import Edit, Fix
-from cfq_lint.fixer import apply
-from cfq_lint.record import replace
+from cfq_lint.facts.record import replace
+from cfq_lint.model.account_facts import Facts
+from cfq_lint.model.finding import Edit, Fix
 from cfq_lint.rules import every_rule
+from cfq_lint.run.engine import choose, conclude, judge
+from cfq_lint.run.fixer import apply
+from cfq_lint.source.document import from_bytes
 
 from .strategies import files
 from .support import REAL, as_toml, as_toml_tables, comment_texts, document_of, examples, real_text, run, settled

@@ -247,7 +247,7 @@ def test_the_summary_counts_what_was_suppressed(tmp_path):
 
 
 def test_every_ignore_of_a_document_is_found_in_order():
-    from cfq_lint.ignores import ignores_of
+    from cfq_lint.run.ignores import ignores_of
 
     text = "// cfq-lint: ignore-file[a]\n{ // cfq-lint: ignore[b]\n /* cfq-lint: ignore[c, d] */ }"
     assert [ignore.names for ignore in ignores_of(document_of(text))] == [("a",), ("b",), ("c", "d")]

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cfq_lint.syntax.jsonc import comments, parse
-from cfq_lint.syntax.node import ARRAY, BOOLEAN, BROKEN, DEPTH_MAX, FAULTS_MAX, NULL, NUMBER, OBJECT, STRING
+from cfq_lint.source.jsonc import comments, parse
+from cfq_lint.source.node import ARRAY, BOOLEAN, BROKEN, DEPTH_MAX, FAULTS_MAX, NULL, NUMBER, OBJECT, STRING
 
 from .support import FIXTURES, REAL, real_text, walk
 

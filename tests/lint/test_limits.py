@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from cfq_lint import limits
-from cfq_lint.keys import CONSUMER_KEYS, PRODUCER_KEYS, is_queue_name
-from cfq_lint.limits import LIMITS, limit
+from cfq_lint.facts import limits
+from cfq_lint.facts.keys import CONSUMER_KEYS, PRODUCER_KEYS, is_queue_name
+from cfq_lint.facts.limits import LIMITS, limit
 
 from .support import ROOT, run
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cfq_lint.pricing import chunks, month_usd
+from cfq_lint.facts.pricing import chunks, month_usd
 
 
 @pytest.mark.parametrize(

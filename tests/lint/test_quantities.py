@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cfq_lint.quantities import WrongQuantity, dollars, duration, number, rate, seconds, share, size
+from cfq_lint.facts.quantities import WrongQuantity, dollars, duration, number, rate, seconds, share, size
 
 
 @pytest.mark.parametrize(

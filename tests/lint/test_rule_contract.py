@@ -13,15 +13,15 @@ from hypothesis import example as such_as
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cfq_lint.engine import CRASH_CODE, choose, conclude, judge
-from cfq_lint.facts import ConsumerFacts, Facts, QueueFacts
-from cfq_lint.finding import Severity
-from cfq_lint.limits import LIMITS
-from cfq_lint.rule import CODE, DIFF, FACTS, FAMILIES, FILE, LIVE, PROJECT, SAFE, UNSAFE
+from cfq_lint.facts.limits import LIMITS
+from cfq_lint.model.account_facts import ConsumerFacts, Facts, QueueFacts
+from cfq_lint.model.finding import Severity
+from cfq_lint.model.topology import Links, Topology, links_of
+from cfq_lint.model.wrangler import Worker
 from cfq_lint.rules import BY_KEY, MODULES, OFF, code_of, every_rule, load, name_of
-from cfq_lint.signs import signs_of
-from cfq_lint.topology import Links, Topology, links_of
-from cfq_lint.wrangler import Worker
+from cfq_lint.rules.rule import CODE, DIFF, FACTS, FAMILIES, FILE, LIVE, PROJECT, SAFE, UNSAFE
+from cfq_lint.rules.signs import signs_of
+from cfq_lint.run.engine import CRASH_CODE, choose, conclude, judge
 
 from .strategies import files
 from .support import (

@@ -10,9 +10,9 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from cfq_lint import lint_text
-from cfq_lint.finding import Severity
-from cfq_lint.outputs.json import render
-from cfq_lint.schemas import DIALECT, SCHEMAS, as_text
+from cfq_lint.model.finding import Severity
+from cfq_lint.report.json import render
+from cfq_lint.report.schemas import DIALECT, SCHEMAS, as_text
 
 from .strategies import consumers, producers, queues
 from .support import REAL, ROOT, document_of, examples, real_text, run
@@ -174,7 +174,7 @@ def test_the_report_s_schema_refuses_what_is_no_report():
 def test_the_schema_of_settings_has_the_verdict_of_the_settings(value, valid):
     from pydantic import ValidationError
 
-    from cfq_lint.settings import Settings
+    from cfq_lint.run.settings import Settings
 
     assert jsonschema.Draft202012Validator(json.loads(as_text("settings"))).is_valid(value) == valid
     try:

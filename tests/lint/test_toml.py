@@ -11,8 +11,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cfq_lint.syntax.node import ARRAY, BROKEN, DATETIME, DEPTH_MAX, FAULTS_MAX, OBJECT, STRING
-from cfq_lint.syntax.toml import comments, parse
+from cfq_lint.source.node import ARRAY, BROKEN, DATETIME, DEPTH_MAX, FAULTS_MAX, OBJECT, STRING
+from cfq_lint.source.toml import comments, parse
 
 
 def is_valid(text):

@@ -7,9 +7,9 @@ import json
 import pytest
 from hypothesis import given, settings
 
-from cfq_lint.keys import CONSUMER_KEYS, PRODUCER_KEYS, QUEUES_KEYS, meant, normal, slips
-from cfq_lint.topology import links_of
-from cfq_lint.wrangler import Worker
+from cfq_lint.facts.keys import CONSUMER_KEYS, PRODUCER_KEYS, QUEUES_KEYS, meant, normal, slips
+from cfq_lint.model.topology import links_of
+from cfq_lint.model.wrangler import Worker
 
 from .strategies import files
 from .support import DATE, as_toml, as_toml_tables, document_of

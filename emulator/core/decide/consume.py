@@ -11,7 +11,7 @@ from heapq import heappop, heappush
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from cfq_lint import limits as cloudflare
+from cfq_lint.facts import limits as cloudflare
 from emulator.core.decide.manage import dead_letter_queue
 from emulator.core.events import Delivered, Event, Settled
 from emulator.core.limits import SECOND_US

@@ -5,7 +5,7 @@ https://developers.cloudflare.com/queues/configuration/configure-queues/ and ...
 
 from __future__ import annotations
 
-from cfq_lint import limits as cloudflare
+from cfq_lint.facts import limits as cloudflare
 from emulator.core import commands, refusals
 from emulator.core.decide import produce
 from emulator.core.events import (

@@ -5,7 +5,7 @@ https://developers.cloudflare.com/queues/configuration/pull-consumers/. A lease 
 
 from __future__ import annotations
 
-from cfq_lint import limits as cloudflare
+from cfq_lint.facts import limits as cloudflare
 from emulator.core import commands, refusals
 from emulator.core.decide.consume import Verdicts, waiting
 from emulator.core.decide.manage import dead_letter_queue, find

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import uvicorn
 
-from emulator.http import Service, create_app
+from emulator.server import Service, create_app
 from tests.emulator.http.servers import free_port
 
 CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import httpx
 
 from emulator import Refused
-from emulator.http import Transport
+from emulator.server import Transport
 from tests.emulator.random_scenarios import Play
 from tests.emulator.scenario_files import Player
 

@@ -92,7 +92,7 @@ class Server:
 
 _NURSERY = """
 import json, os, signal, sys
-import emulator.broker, emulator.cli.app, emulator.journal.sqlite
+import emulator.engine.account, emulator.cli.app, emulator.engine.journal.sqlite
 from emulator.cli import main
 signal.signal(signal.SIGCHLD, signal.SIG_IGN)
 for line in sys.stdin:
@@ -100,7 +100,7 @@ for line in sys.stdin:
     pid = os.fork()
     if not pid:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        emulator.broker._SNAPSHOT_EVENTS, emulator.journal.sqlite._CHECKPOINT_PAGES = settings
+        emulator.engine.account._SNAPSHOT_EVENTS, emulator.engine.journal.sqlite._CHECKPOINT_PAGES = settings
         for stream in (1, 2):
             os.dup2(os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT), stream)
         sys.argv[1:] = arguments

@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from emulator import Emulator
-from emulator.http import Transport
+from emulator.server import Transport
 from tests.emulator.http.servers import ROOT, Server, pull_queue, queue_id
 
 MB = 1_000_000
@@ -146,7 +146,7 @@ def test_tricks_with_paths_find_nothing(server, path):
 
 def test_a_slow_loris_is_cut_off_and_others_are_served(tmp_path):
     code = (
-        "import emulator.http.server as s, sys; s.Protocol.head_seconds = 1.0; s.Protocol.body_seconds = 1.0;"
+        "import emulator.server.server as s, sys; s.Protocol.head_seconds = 1.0; s.Protocol.body_seconds = 1.0;"
         "from emulator.cli import main; sys.exit(main())"
     )
     server = Server(folder=tmp_path)

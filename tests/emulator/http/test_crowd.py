@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from emulator.http import crowd
-from emulator.http.crowd import CONNECTIONS_MAX, Crowd, room
+from emulator.server.observe import crowd
+from emulator.server.observe.crowd import CONNECTIONS_MAX, Crowd, room
 
 
 class Guest:

@@ -10,12 +10,12 @@ import httpx
 import pytest
 
 from emulator import Emulator
-from emulator.http import Transport
-from emulator.http.dashboard import HEADERS, PAGES
-from emulator.http.series import Series
-from emulator.http.timeline import timeline
-from emulator.http.watch import Watch
-from emulator.journal.sqlite import SQLiteJournal
+from emulator.engine.journal.sqlite import SQLiteJournal
+from emulator.server import Transport
+from emulator.server.dashboard.pages import HEADERS, PAGES
+from emulator.server.observe.series import Series
+from emulator.server.observe.timeline import timeline
+from emulator.server.observe.watch import Watch
 
 SECOND_US = 1_000_000
 DATA = "/dashboard/data"
@@ -247,8 +247,8 @@ def test_leases_extensions_purges_and_queues_that_are_deleted_do_not_upset_a_tim
 
 
 def test_a_long_journal_is_read_beside_the_loop(emu, jobs, monkeypatch):
-    monkeypatch.setattr("emulator.http.dashboard._EVENTS_INLINE", 0)
-    monkeypatch.setattr("emulator.http.health._QUEUES_INLINE", 0)
+    monkeypatch.setattr("emulator.server.dashboard.pages._EVENTS_INLINE", 0)
+    monkeypatch.setattr("emulator.server.observe.health._QUEUES_INLINE", 0)
     id = jobs.send("x").ids[0]
 
     async def ask():
@@ -294,7 +294,7 @@ def test_redrive_sends_each_letter_back_to_its_own_queue(emu, dead, web):
 
 @pytest.mark.usefixtures("dead")
 def test_redrive_after_a_restart_knows_the_sources_from_the_journal(emu, monkeypatch):
-    monkeypatch.setattr("emulator.http.watch.PAST_EVENTS_MAX", 0)
+    monkeypatch.setattr("emulator.server.observe.watch.PAST_EVENTS_MAX", 0)
     emu.create_queue("other")
     emu.consume("other", type="http_pull", dead_letter_queue="dead")
     emu.queue("jobs").pause()
@@ -485,7 +485,7 @@ def test_a_clock_that_jumps_keeps_what_it_saw_on_the_way(emu, jobs):
 
 
 def test_history_is_kept_of_so_many_queues_at_most(emu, monkeypatch, web):
-    monkeypatch.setattr("emulator.http.watch.QUEUES_PLOTTED_MAX", 3)
+    monkeypatch.setattr("emulator.server.observe.watch.QUEUES_PLOTTED_MAX", 3)
     for number in range(5):
         emu.create_queue(f"q{number}").send(1)
     assert [web.get(f"{DATA}/queues/q{number}").json()["plotted"] for number in range(5)] == [True] * 3 + [False] * 2
@@ -495,7 +495,7 @@ def test_history_is_kept_of_so_many_queues_at_most(emu, monkeypatch, web):
 
 
 def test_what_is_remembered_of_dead_letters_is_bounded(emu, jobs, monkeypatch):
-    monkeypatch.setattr("emulator.http.watch.DEATHS_MAX", 5)
+    monkeypatch.setattr("emulator.server.observe.watch.DEATHS_MAX", 5)
     watch = Watch(emu._broker)
     emu.consume("jobs", fail, max_retries=0, dead_letter_queue="dead", max_batch_timeout=0)
     for n in range(20):

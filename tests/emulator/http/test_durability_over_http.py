@@ -20,8 +20,8 @@ import pytest
 
 from emulator import Emulator
 from emulator.cli.serving import _service
-from emulator.http import Transport
-from emulator.journal.sqlite import SQLiteJournal
+from emulator.engine.journal.sqlite import SQLiteJournal
+from emulator.server import Transport
 from tests.emulator.http.servers import Forked, Server, pull_queue, queue_id
 
 
@@ -306,7 +306,7 @@ def test_fifty_clients_that_pull_at_once_get_disjoint_leases(tmp_path):
 
 def test_snapshots_are_kept_while_clients_push_pull_and_acknowledge(tmp_path, monkeypatch):
     """Without a push consumer no batch ever leaves, and a restart must not replay everything that ever happened."""
-    monkeypatch.setattr("emulator.broker._SNAPSHOT_EVENTS", 50)
+    monkeypatch.setattr("emulator.engine.account._SNAPSHOT_EVENTS", 50)
     journal = SQLiteJournal(tmp_path / "queues.db")
     with Emulator(journal=journal) as emu, httpx.Client(transport=Transport(emu), base_url="http://emulator/accounts/a") as client:
         id = pull_queue(client, "jobs")

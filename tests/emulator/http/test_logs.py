@@ -10,9 +10,9 @@ import logging
 import httpx
 import pytest
 
-from emulator.http import Service, create_app
-from emulator.http.logs import EVENTS, REQUESTS, EventLog, RequestLog, configure
-from emulator.http.watch import Watch
+from emulator.server import Service, create_app
+from emulator.server.observe.logs import EVENTS, REQUESTS, EventLog, RequestLog, configure
+from emulator.server.observe.watch import Watch
 from tests.emulator.http.servers import Server, queue_id
 
 

@@ -8,10 +8,10 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from emulator import Emulator
 from emulator.core.refusals import Refused
-from emulator.faults import Faults
-from emulator.http import Transport
-from emulator.http.metrics import exposition
-from emulator.http.watch import Watch
+from emulator.engine.faults import Faults
+from emulator.server import Transport
+from emulator.server.observe.metrics import exposition
+from emulator.server.observe.watch import Watch
 
 
 def read(text):
@@ -209,7 +209,7 @@ def test_what_a_short_journal_tells_is_counted_again_after_a_restart(tmp_path):
 
 
 def test_behind_a_long_journal_counting_begins_with_the_state(emu, jobs, monkeypatch):
-    monkeypatch.setattr("emulator.http.watch.PAST_EVENTS_MAX", 1)
+    monkeypatch.setattr("emulator.server.observe.watch.PAST_EVENTS_MAX", 1)
     emu.consume("jobs", fail, max_retries=5, max_batch_timeout=0, retry_delay=60)
     jobs.send("x" * 70_000, content_type="text")
     emu.advance(0)

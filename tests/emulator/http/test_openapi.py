@@ -12,9 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from emulator import Emulator
-from emulator.http import Transport
-from emulator.http.app import OPERATIONS
-from emulator.http.openapi import document, text
+from emulator.server import Transport
+from emulator.server.app import OPERATIONS
+from emulator.server.wire.openapi import document, text
 
 ROOT = Path(__file__).resolve().parents[3]
 DOCUMENT = document(OPERATIONS)

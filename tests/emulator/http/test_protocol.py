@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from emulator.http.routes import Routes
+from emulator.server.wire.routes import Routes
 from tests.emulator.http.servers import Server, pull_queue
 
 
@@ -228,7 +228,7 @@ def test_a_stream_ends_when_its_client_leaves_also_where_another_request_waits_b
 def hurried(tmp_path_factory):
     """A server with the time limits of a second."""
     code = (
-        "import emulator.http.server as s, sys; s.Protocol.head_seconds = s.Protocol.body_seconds = 1.0;"
+        "import emulator.server.server as s, sys; s.Protocol.head_seconds = s.Protocol.body_seconds = 1.0;"
         "from emulator.cli import main; sys.exit(main())"
     )
     with Server(folder=tmp_path_factory.mktemp("hurried"), code=code) as running:

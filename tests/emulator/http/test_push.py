@@ -12,8 +12,8 @@ import httpx
 import pytest
 
 from emulator import Emulator
-from emulator.http import Transport
-from emulator.http.outside import PushURL, PythonHandler
+from emulator.engine.targets.outside import PushURL, PythonHandler
+from emulator.server import Transport
 from tests.emulator.http.servers import Server
 
 OK = {"outcome": "ok", "ackAll": False, "retryBatch": {"retry": False}, "explicitAcks": [], "retryMessages": []}

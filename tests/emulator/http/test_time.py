@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from emulator import Emulator
-from emulator.http import Transport
+from emulator.server import Transport
 from tests.emulator.http.servers import Server, pull_queue
 
 

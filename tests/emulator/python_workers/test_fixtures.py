@@ -199,7 +199,7 @@ def test_asgi_app(emu, load, run):
 
 
 def test_upstream(emu, load, run):
-    from emulator.python_workers.http_values import Response
+    from emulator.workers.python.javascript.http_values import Response
 
     answers = iter([Response("slow down", status=429, headers={"retry-after": "45"}), Response("down", status=503), {"id": "a1"}, {"id": "a2"}])
     worker = load("upstream", secrets={"API_KEY": "k"}, fetch=lambda _request: next(answers))

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from emulator.python_workers.http_values import Headers, Request, Response
+from emulator.workers.python.javascript.http_values import Headers, Request, Response
 
 ECHO = """
     import asyncio

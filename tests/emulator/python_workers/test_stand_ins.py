@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from emulator.python_workers.errors import NotEmulated
+from emulator.workers.python.errors import NotEmulated
 
 LACKING = [
     ("from workers import DurableObject", "workers.DurableObject"),

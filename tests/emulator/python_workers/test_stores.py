@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from emulator.python_workers.errors import JsException
+from emulator.workers.python.errors import JsException
 from tests.emulator.python_workers.conftest import WORKERS
 
 STORES = {

@@ -7,7 +7,7 @@ from fractions import Fraction
 from hypothesis import strategies as st
 
 from emulator.core.model import Consumer
-from emulator.simulation.scenario import BATCH, MESSAGE, Load, Scenario, Setting
+from emulator.simulate.scenario import BATCH, MESSAGE, Load, Scenario, Setting
 
 S = 1_000_000
 FLOWS = ("sent", "delivered", "acked", "retried", "dead_lettered", "dropped", "expired")

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from emulator.core.model import Consumer
-from emulator.simulation import batched, exact, returned
-from emulator.simulation.scenario import BATCH, MESSAGE
-from emulator.simulation.tally import Tally
+from emulator.simulate import batched, exact, returned
+from emulator.simulate.scenario import BATCH, MESSAGE
+from emulator.simulate.tally import Tally
 from tests.emulator.simulation.scenarios import S, scenario, scenarios
 
 HOUR_US = 3_600 * S

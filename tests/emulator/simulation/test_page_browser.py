@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from emulator.simulation import outline, page
-from emulator.simulation.scenario import MESSAGE
-from emulator.simulation.settings import with_value
-from emulator.simulation.sweep import simulate, slim
+from emulator.simulate import outline, page
+from emulator.simulate.scenario import MESSAGE
+from emulator.simulate.settings import with_value
+from emulator.simulate.sweep import simulate, slim
 from tests.emulator.http.browsers import browser
 from tests.emulator.simulation.scenarios import scenario
 

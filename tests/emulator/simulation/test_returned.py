@@ -7,9 +7,9 @@ from unittest import mock
 from hypothesis import given
 from hypothesis import strategies as st
 
-from emulator.simulation import returned
-from emulator.simulation.returned import NOBODY, Returned
-from emulator.simulation.sources import NEVER_US
+from emulator.simulate import returned
+from emulator.simulate.returned import NOBODY, Returned
+from emulator.simulate.sources import NEVER_US
 
 AGAIN_US = 3
 STEPS = st.one_of(

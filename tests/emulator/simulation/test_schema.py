@@ -12,9 +12,9 @@ from hypothesis import HealthCheck, given, settings
 
 from emulator.cli import generate
 from emulator.cli.simulate import run
-from emulator.simulation import schema
-from emulator.simulation.settings import KEYS, LOADS
-from emulator.simulation.sweep import simulate
+from emulator.simulate import schema
+from emulator.simulate.settings import KEYS, LOADS
+from emulator.simulate.sweep import simulate
 from tests.emulator.simulation.scenarios import scenarios
 
 ROOT = Path(__file__).resolve().parents[3]

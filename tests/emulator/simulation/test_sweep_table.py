@@ -8,9 +8,9 @@ import re
 import pytest
 
 from emulator.cli.simulate import run
-from emulator.simulation import outline
-from emulator.simulation.settings import LOADS
-from emulator.simulation.units import compact, span
+from emulator.simulate import outline
+from emulator.simulate.settings import LOADS
+from emulator.simulate.units import compact, span
 
 CONFIG = {
     "name": "shop", "main": "src/index.js", "compatibility_date": "2026-01-01",

@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from cfq_lint.record import replace
+from cfq_lint.facts.record import replace
 from tests.emulator.toolkit.rows import ROWS
 
 FOLDER = Path(__file__).parent

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from emulator import ends
+from emulator.engine.ledger import ends
 from tests.emulator.toolkit.support import account
 
 DAY = 86_400

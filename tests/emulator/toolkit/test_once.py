@@ -12,7 +12,7 @@ from collections import Counter
 import pytest
 
 from emulator import Emulator, Faults
-from emulator.faults import WorkerCrashed
+from emulator.engine.faults import WorkerCrashed
 from emulator.toolkit import Busy, MemoryKV, MissingKey, OnceDownstream, OnceKV, OnceSeen, OnceSQL, OnceWarning, Outcome, Task
 from tests.emulator.toolkit.support import NOW, account, clock_of, database, run
 

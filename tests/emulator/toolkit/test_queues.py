@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from cfq_lint import limits, lint_text
-from emulator import Emulator, Faults, Refused, ends
+from cfq_lint import lint_text
+from cfq_lint.facts import limits
+from emulator import Emulator, Faults, Refused
+from emulator.engine.ledger import ends
 from emulator.toolkit import Consumer, MemoryKV, OnceKV, OnceSQL, course, settle
 from tests.emulator.toolkit import test_examples as examples
 from tests.emulator.toolkit.support import Batch, Message, account, clock_of, database, run, states

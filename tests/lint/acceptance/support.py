@@ -6,12 +6,12 @@ import contextlib
 import os
 
 from cfq_lint.checklist import judge
-from cfq_lint.discovery import find, source_at
-from cfq_lint.document import read
-from cfq_lint.estimate import estimate
-from cfq_lint.plan import find_settings, make_plan, read_snapshot
-from cfq_lint.project import project_of
-from cfq_lint.wrangler import Worker
+from cfq_lint.estimate.model import estimate
+from cfq_lint.model.project import project_of
+from cfq_lint.model.wrangler import Worker
+from cfq_lint.run.plan import find_settings, make_plan, read_snapshot
+from cfq_lint.source.discovery import find, source_at
+from cfq_lint.source.document import read
 from tests.lint.support import FIXTURES
 
 ACCEPTANCE = FIXTURES / "acceptance"

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from cfq_lint.estimate import reads
-from cfq_lint.facts import DeclaredLoad
+from cfq_lint.estimate.model import reads
+from cfq_lint.model.account_facts import DeclaredLoad
 
 from .support import ACCEPTANCE, CONFIG, declared, estimated, write
 
@@ -78,7 +78,7 @@ def test_a_dead_letter_is_written_and_where_somebody_consumes_it_read_and_delete
 def test_the_emulator_bills_the_same(tmp_path):
     """A message that always fails, and one that never does: what the estimate says is what happens."""
     from emulator import Emulator
-    from emulator.billing import operations
+    from emulator.engine.ledger.billing import operations
 
     def broken(_batch):
         raise RuntimeError

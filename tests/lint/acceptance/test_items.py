@@ -344,11 +344,11 @@ def test_a_queue_that_is_only_produced_to(tmp_path):
 def test_a_file_that_wrangler_never_reads_is_passed_over(tmp_path):
     listed = declared(tmp_path, wrangler_json=CONFIG.replace("orders", "others"))
     assert len(listed.files) == 2
-    from cfq_lint.discovery import Surroundings, survey
-    from cfq_lint.document import read
-    from cfq_lint.facts import Facts
-    from cfq_lint.project import project_of
-    from cfq_lint.wrangler import Worker
+    from cfq_lint.model.account_facts import Facts
+    from cfq_lint.model.project import project_of
+    from cfq_lint.model.wrangler import Worker
+    from cfq_lint.source.discovery import Surroundings, survey
+    from cfq_lint.source.document import read
 
     documents = [read(str(tmp_path / name)) for name in ("wrangler.json", "wrangler.jsonc")]
     for document in documents:

@@ -9,11 +9,16 @@ from html.parser import HTMLParser
 import jsonschema
 import pytest
 
+from cfq_lint.checklist import html as checklist_html
+from cfq_lint.checklist import json as checklist_json
 from cfq_lint.checklist import judge
-from cfq_lint.estimate import estimate
-from cfq_lint.facts import DeclaredLoad
-from cfq_lint.outputs import checklist_html, checklist_json, checklist_text, estimate_html, estimate_json, estimate_text
-from cfq_lint.schemas import as_text
+from cfq_lint.checklist import text as checklist_text
+from cfq_lint.estimate import html as estimate_html
+from cfq_lint.estimate import json as estimate_json
+from cfq_lint.estimate import text as estimate_text
+from cfq_lint.estimate.model import estimate
+from cfq_lint.model.account_facts import DeclaredLoad
+from cfq_lint.report.schemas import as_text
 
 from .support import ACCEPTANCE, project, write
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from cfq_lint.outputs import checklist_html, estimate_html
+from cfq_lint.checklist import html as checklist_html
+from cfq_lint.estimate import html as estimate_html
 from tests.emulator.http.browsers import browser
 
 from .support import ACCEPTANCE

@@ -7,9 +7,9 @@ from itertools import combinations
 
 import pytest
 
-from cfq_lint.engine import able, choose, conclude, judge
-from cfq_lint.outputs import FORMATS, renderer
+from cfq_lint.report import FORMATS, renderer
 from cfq_lint.rules import BY_KEY, MODULES, SUPERSEDED, code_of, every_rule
+from cfq_lint.run.engine import able, choose, conclude, judge
 from tests.lint.support import FIXTURES, account_of, document_of, keys_of
 
 from .defects import DEFECTS, file_with, snapshot_with
@@ -407,7 +407,7 @@ def test_who_feeds_a_queue_that_nobody_consumes():
 
 
 def test_what_changes_from_hour_to_hour_does_not_change_the_fingerprint():
-    from cfq_lint.finding import fingerprint
+    from cfq_lint.model.finding import fingerprint
 
     def of(count, age):
         old = {"backlog_count": count, "oldest_message_timestamp_ms": 1_767_571_200_000 - age * 1000}

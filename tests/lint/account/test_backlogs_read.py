@@ -6,8 +6,8 @@ import asyncio
 import datetime as dt
 from types import SimpleNamespace
 
-from cfq_lint.cloudflare.account import IDLE_MAX, read
-from cfq_lint.cloudflare.payloads import Envelope
+from cfq_lint.account.account import IDLE_MAX, read
+from cfq_lint.account.payloads import Envelope
 
 QUEUES = {"exports": "exports-failed", "exports-failed": None, "others": "others-failed", "others-failed": None}
 IDLE = [f"idle-{number:03}" for number in range(IDLE_MAX + 1)]

@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-from cfq_lint.cloudflare import api, pace
+from cfq_lint.account import api, pace
 
 from .hostile import ACCOUNT, TOKEN, FakeClock, Server
 from .support import CONFIG, SHOP

@@ -12,7 +12,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Self
 from urllib.parse import parse_qs, quote, urlsplit
 
-from cfq_lint.cloudflare.pace import Clock
+from cfq_lint.account.pace import Clock
 
 TOKEN = "Zx9-Qp_7TokenThatNobodyMaySee0123456789A"
 ACCOUNT = "0123456789abcdef0123456789abcdef"

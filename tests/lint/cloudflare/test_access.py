@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from cfq_lint.cloudflare.errors import NotReached
+from cfq_lint.account.errors import NotReached
 
 from .hostile import ACCOUNT, TOKEN, Server
 from .support import CONFIG, SHOP, WITH_ACCESS, audit, files

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cfq_lint.cloudflare import account as reader
-from cfq_lint.cloudflare import payloads
-from cfq_lint.cloudflare.account import PER_PAGE
-from cfq_lint.cloudflare.api import Api
-from cfq_lint.cloudflare.errors import AccountError, Unauthorized
-from cfq_lint.cloudflare.secret import Secret
-from cfq_lint.snapshot import as_text, from_text, load
+from cfq_lint.account import account as reader
+from cfq_lint.account import payloads
+from cfq_lint.account.account import PER_PAGE
+from cfq_lint.account.api import Api
+from cfq_lint.account.errors import AccountError, Unauthorized
+from cfq_lint.account.secret import Secret
+from cfq_lint.model.facts_file import as_text, from_text, load
 from tests.lint.support import FIXTURES
 
 from .hostile import ACCOUNT, TOKEN, FakeClock, Server, account, envelope, queue, refusal

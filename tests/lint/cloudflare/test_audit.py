@@ -10,7 +10,7 @@ import pytest
 from cfq_lint.cli import app
 from cfq_lint.cli.options import AUDIT, CHECK
 from cfq_lint.rules import MODULES, code_of
-from cfq_lint.signs import ACCOUNT as ABOUT_THE_ACCOUNT
+from cfq_lint.rules.signs import ACCOUNT as ABOUT_THE_ACCOUNT
 
 from .hostile import ACCOUNT, Server, refusal
 from .support import WITH_ACCESS, audit, files

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cfq_lint import limits
-from cfq_lint.cloudflare import errors, pace
-from cfq_lint.cloudflare.pace import Pace, seconds_asked
+from cfq_lint.account import errors, pace
+from cfq_lint.account.pace import Pace, seconds_asked
+from cfq_lint.facts import limits
 
 from .hostile import FakeClock
 

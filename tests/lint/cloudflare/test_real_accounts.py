@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from cfq_lint.cloudflare.account import IDLE_MAX
+from cfq_lint.account.account import IDLE_MAX
 from tests.emulator.http.servers import Server
 from tests.emulator.http.wrangler_cli import Wrangler
 

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cfq_lint.cloudflare.errors import WrongAccess
-from cfq_lint.cloudflare.secret import LENGTH_MIN, Secret
+from cfq_lint.account.errors import WrongAccess
+from cfq_lint.account.secret import LENGTH_MIN, Secret
 
 from .hostile import TOKEN, assert_silent
 

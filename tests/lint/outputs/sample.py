@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from cfq_lint.document import from_bytes
-from cfq_lint.engine import Report, choose, conclude, judge
-from cfq_lint.facts import Facts
-from cfq_lint.record import replace
+from cfq_lint.facts.record import replace
+from cfq_lint.model.account_facts import Facts
+from cfq_lint.run.engine import Report, choose, conclude, judge
+from cfq_lint.source.document import from_bytes
 
 API = """{
 \t"name": "api", // a tab before

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from cfq_lint import __version__
-from cfq_lint.outputs import COLOURED, FORMATS, renderer, summary
+from cfq_lint.report import COLOURED, FORMATS, renderer, summary
 from tests.lint.support import FIXTURES, ROOT
 
 from .sample import clean, crashed, sample

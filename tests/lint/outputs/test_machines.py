@@ -11,10 +11,10 @@ import jsonschema
 import pytest
 
 from cfq_lint import lint_paths, lint_text
-from cfq_lint.finding import Severity
-from cfq_lint.outputs import github, gitlab, junit, sarif
-from cfq_lint.outputs import json as as_json
-from cfq_lint.record import replace
+from cfq_lint.facts.record import replace
+from cfq_lint.model.finding import Severity
+from cfq_lint.report import github, gitlab, junit, sarif
+from cfq_lint.report import json as as_json
 from cfq_lint.rules import every_rule
 from tests.lint.support import FIXTURES, examples, lint_files
 

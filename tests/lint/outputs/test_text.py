@@ -7,7 +7,7 @@ import re
 import pytest
 
 from cfq_lint import lint_text
-from cfq_lint.outputs.text import WIDTH_MIN, render
+from cfq_lint.report.text import WIDTH_MIN, render
 
 from .sample import sample
 

@@ -1,0 +1,75 @@
+"""The acceptance list for people at a terminal."""
+
+from __future__ import annotations
+
+from cfq_lint.checklist.model import FAIL, MECHANISM, NOT_ASKED, OPERATION, PASS, UNKNOWN
+from cfq_lint.drawing.colour import Paint
+from cfq_lint.drawing.lines import printable, wrapped
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from cfq_lint.checklist.model import Answer, Checklist, Item
+
+WIDTH_MIN = 40
+_STYLES = {PASS: "good", FAIL: "error", UNKNOWN: "warning", NOT_ASKED: "dim"}
+_SHOWN = {PASS: "pass", FAIL: "FAIL", UNKNOWN: "unknown", NOT_ASKED: "not asked"}
+_HEADS = {
+    MECHANISM: "How it works: files and sources show most of it",
+    OPERATION: "How it runs: somebody has to say how it is",
+}
+_VERDICT_WIDTH = 8
+
+
+def render(checklist: Checklist, *, colour: bool = False, width: int = 100) -> str:
+    """Each item with its queues, what they rest on and what to do; wrapped to `width` columns."""
+    paint = Paint(colour=colour)
+    width = max(width, WIDTH_MIN)
+    lines = []
+    for kind, head in _HEADS.items():
+        lines += [paint("bold", line) for line in wrapped(head, width, "")]
+        for item in checklist.items:
+            if item.kind == kind:
+                lines += ["", *_item(item, paint, width)]
+        lines.append("")
+    lines += [
+        line for path in checklist.passed_over for line in wrapped(f"{path} is not what is deployed", width, "passed over: ")
+    ]
+    return "\n".join([*lines, *_summed_up(checklist, paint, width)]) + "\n"
+
+
+def _item(item: Item, paint: Paint, width: int) -> list[str]:
+    verdict = paint(_STYLES[item.verdict], f"{_SHOWN[item.verdict]:<{_VERDICT_WIDTH}}")
+    lines = [f"{item.number:>2}  {verdict}{paint('bold', item.title)}"]
+    lines += [paint("dim", line) for line in wrapped(item.criterion, width, "    ")]
+    for answer in item.answers:
+        lines += _answer(answer, paint, width)
+    return lines
+
+
+def _answer(answer: Answer, paint: Paint, width: int) -> list[str]:
+    if answer.verdict == NOT_ASKED:
+        return [paint("dim", line) for line in wrapped(f"{answer.queue}: not asked, {answer.said}", width, "    ", "      ")]
+    shown = paint(_STYLES[answer.verdict], _SHOWN[answer.verdict])
+    lines = [f"    {printable(answer.queue)}: {shown}"]
+    lines += wrapped(answer.said, width, "      ")
+    for each in answer.evidence:
+        kind = f"      {each.kind:<9} "
+        head, *rest = wrapped(f"{each.where}: {each.text}", width, kind)
+        lines += [paint("dim", kind) + head[len(kind) :], *rest]
+    for todo in answer.todo:
+        head, *rest = wrapped(todo, width, "      > ")
+        lines += [f"      {paint('info', '>')} {head[8:]}", *rest]
+    return lines
+
+
+def _summed_up(checklist: Checklist, paint: Paint, width: int) -> list[str]:
+    parts = []
+    for verdict in (PASS, FAIL, UNKNOWN):
+        count = checklist.count(verdict)
+        parts.append(paint(_STYLES[verdict], f"{count} {verdict}") if count else f"{count} {verdict}")
+    files, queues = len(checklist.files), len(checklist.queues)
+    said = f"{queues} queue{'' if queues == 1 else 's'} in {files} file{'' if files == 1 else 's'}"
+    lines = [f"{', '.join(parts)} ({said})"]
+    if not checklist.queues:
+        lines += wrapped("no file names a queue, so nothing is known", width, "")
+    return lines

@@ -1,0 +1,1 @@
+"""What pages and terminal output are made of."""

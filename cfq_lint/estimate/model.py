@@ -1,0 +1,344 @@
+"""What the settings of a queue mean in time and in money: how long retries go on, what is read, and what a month costs.
+
+Deliveries fail independently of each other, each with the declared share; a month has 30 days. Operations are counted as the
+pricing page does: a write, each read and a delete for every started 64 KB of a message. A dead letter is one more write, and
+is read and deleted once in its queue where somebody consumes it, else deleted. Delays that the consumer's code gives to
+retry() are not known here.
+"""
+
+from __future__ import annotations
+
+import math
+
+from cfq_lint.facts import limits
+from cfq_lint.facts.pricing import chunks, month_usd, usd
+from cfq_lint.facts.record import record, replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from cfq_lint.model.account_facts import DeclaredLoad
+    from cfq_lint.model.project import Project, Subject
+
+SECONDS_A_DAY = 86_400
+DAYS_A_MONTH = 30
+MONTH_SECONDS = DAYS_A_MONTH * SECONDS_A_DAY
+_API_NAMES = {"max_batch_size": "batch_size", "max_batch_timeout": "max_wait_time_ms"}
+_MS_PER_SECOND = 1_000
+
+
+@record
+class Setting:
+    """A consumer's setting: its value (None: Cloudflare decides), and where it stands: a place, the account, the default."""
+
+    value: int | None
+    source: str
+
+
+@record
+class Retries:
+    """What one number of retries means.
+
+    `poisoned_reads` are the billed reads of one message that never succeeds, `horizon_seconds` the time from its first delivery
+    to its last. `poisoned_operations` and `poisoned_usd` are a month's of the failing share, if all of it never succeeds; None
+    where no rate, or no failing share, is declared.
+    """
+
+    max_retries: int
+    deliveries: int
+    poisoned_reads: int
+    horizon_seconds: int
+    outlasts_retention: bool
+    poisoned_operations: float | None = None
+    poisoned_usd: float | None = None
+
+
+@record
+class Month:
+    """A month of a queue: messages, and operations with those in its dead-letter queue."""
+
+    messages: float
+    writes: float
+    reads: float
+    deletes: float
+    dead_letter_operations: float
+    dead_letters: float
+
+    @property
+    def operations(self) -> float:
+        """All of them."""
+        return self.writes + self.reads + self.deletes + self.dead_letter_operations
+
+    @property
+    def usd(self) -> float:
+        """What they are billed where the account's included million is used up."""
+        return usd(self.operations)
+
+
+@record
+class Concurrency:
+    """How many invocations run at a time: `needed` is invocations a second times the seconds that each takes (Little's law)."""
+
+    batch_messages: float
+    invocations_per_second: float
+    needed: float
+    limit: int
+    limit_source: str
+    rate_at_limit: float
+
+    @property
+    def is_enough(self) -> bool:
+        """Whether the limit is not below what is needed."""
+        return self.needed <= self.limit
+
+
+@record
+class QueueEstimate:
+    """All of one queue. What is None was not declared, and stands in `missing` with the setting that declares it."""
+
+    queue: str
+    consumed: bool
+    settings: dict[str, Setting]
+    dead_letter_queue: str | None
+    load: DeclaredLoad
+    retention_seconds: int
+    retention_source: str
+    chunks: int
+    as_set: Retries
+    table: tuple[Retries, ...]
+    batch_reads: int
+    operations_per_message: float
+    month: Month | None
+    daily_operations: float | None
+    free_messages_a_day: int
+    concurrency: Concurrency | None
+    batches: tuple[tuple[int, float], ...]
+    missing: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+@record
+class Estimate:
+    """All queues, and the bill of the account for them: the included million is shared."""
+
+    queues: tuple[QueueEstimate, ...]
+    plan: str | None
+    operations: float | None
+    usd: float | None
+    daily_operations: float | None
+    complete: bool
+    files: tuple[str, ...] = ()
+    passed_over: tuple[str, ...] = ()
+
+
+def estimate(project: Project, given: DeclaredLoad | None = None) -> Estimate:
+    """The estimate of a project. `given` are declarations for every queue, which win over those of the settings."""
+    subjects = [each for each in project.subjects if not each.only_dead_letters]
+    queues = tuple(_queue(subject, project, _merged(subject.load, given)) for subject in subjects)
+    by_name = {subject.queue: each for subject, each in zip(subjects, queues, strict=True)}
+    months = [each.month for each in by_name.values() if each.month is not None]
+    operations = sum(month.operations for month in months) if months else None
+    return Estimate(
+        queues,
+        project.facts.plan,
+        operations,
+        month_usd(operations) if operations is not None else None,
+        operations / DAYS_A_MONTH if operations is not None else None,
+        len(months) == len(by_name),
+        project.files,
+        project.passed_over,
+    )
+
+
+def _merged(load: DeclaredLoad, given: DeclaredLoad | None) -> DeclaredLoad:
+    if given is None:
+        return load
+    names = ("message_size_bytes", "rate_per_second", "processing_seconds", "failure_share")
+    return replace(load, **{name: value for name in names if (value := getattr(given, name)) is not None})
+
+
+def _queue(subject: Subject, project: Project, load: DeclaredLoad) -> QueueEstimate:
+    settings = _settings(subject, project)
+    dead = _dead_letter_queue(subject)
+    retention, source = project.facts.retention_seconds(subject.queue)
+    counted = chunks(load.message_size_bytes or 0)
+    retries = settings["max_retries"].value or 0
+    delay = settings["retry_delay"].value or 0
+    dead_operations = 0 if dead is None else 3 if _is_consumed(project, dead) else 2
+    failing = load.failure_share or 0.0
+    per_message = _operations(retries, failing, dead_operations) * counted
+    month = _month(load, retries, counted, dead_operations)
+    poisoned = _poisoned_messages(load) * counted
+    known = {
+        number: _retries(number, number * delay, retention, counted, poisoned * _operations(number, 1.0, dead_operations))
+        for number in _compared(retries)
+    }
+    return QueueEstimate(
+        subject.described,
+        subject.consumer is not None or bool(subject.account_consumers),
+        settings,
+        dead,
+        load,
+        retention,
+        source,
+        counted,
+        known[retries],
+        tuple(known.values()),
+        (retries + 1) * counted * (settings["max_batch_size"].value or 1),
+        per_message,
+        month,
+        month.operations / DAYS_A_MONTH if month is not None else None,
+        int(limits.FREE_OPERATIONS_PER_DAY / per_message),
+        _concurrency(settings, load, retries),
+        _batches(settings, load, retries),
+        tuple(_missing(load)),
+        (*_refused(load), *_notes(subject, project, known[retries], dead)),
+    )
+
+
+def _compared(retries: int) -> list[int]:
+    """The default, what is set, and the most."""
+    return sorted({limits.RETRIES_DEFAULT, retries, limits.RETRIES_MAX})
+
+
+def _settings(subject: Subject, project: Project) -> dict[str, Setting]:
+    defaults: dict[str, int | None] = {
+        "max_retries": limits.RETRIES_DEFAULT,
+        "retry_delay": limits.DELAY_SECONDS_MIN,
+        "max_batch_size": limits.BATCH_SIZE_DEFAULT,
+        "max_batch_timeout": limits.BATCH_TIMEOUT_SECONDS_DEFAULT,
+        "max_concurrency": None,
+    }
+    found = {}
+    for name, default in defaults.items():
+        found[name] = Setting(default, "the default")
+        field = subject.consumer.field(name) if subject.consumer is not None else None
+        if field is not None and field.integer is not None:
+            found[name] = Setting(field.integer, f"{field.place.path}:{field.place.line}:{field.place.column}")
+        elif subject.consumer is None and subject.account_consumers:
+            value = subject.account_consumers[0].settings.get(_API_NAMES.get(name, name))
+            if value is not None:
+                value = value // _MS_PER_SECOND if name == "max_batch_timeout" else value
+                found[name] = Setting(value, project.facts.origin)
+    return found
+
+
+def _dead_letter_queue(subject: Subject) -> str | None:
+    if subject.consumer is not None:
+        dead = subject.consumer.dead_letter_queue
+        return dead.text if dead is not None and dead.text != subject.queue else None
+    return subject.account_consumers[0].dead_letter_queue if subject.account_consumers else None
+
+
+def _is_consumed(project: Project, queue: str) -> bool:
+    return bool(project.consumed.get(queue)) or project.facts.has_consumer(queue)
+
+
+def reads(retries: int, failing: float) -> float:
+    """How often a message is delivered on average, where each delivery fails independently with that share."""
+    return retries + 1.0 if failing >= 1 else (1 - failing ** (retries + 1)) / (1 - failing)
+
+
+def _operations(retries: int, failing: float, dead_operations: int) -> float:
+    """Operations of a message on average, for each of its chunks. A dead letter is not deleted from its first queue."""
+    dead = failing ** (retries + 1)
+    deletes = 1 - dead if dead_operations else 1
+    return 1 + reads(retries, failing) + deletes + dead * dead_operations
+
+
+def _month(load: DeclaredLoad, retries: int, counted: int, dead_operations: int) -> Month | None:
+    if load.rate_per_second is None:
+        return None
+    failing = load.failure_share or 0.0
+    messages = load.rate_per_second * MONTH_SECONDS
+    dead = messages * failing ** (retries + 1)
+    return Month(
+        messages,
+        messages * counted,
+        messages * counted * reads(retries, failing),
+        (messages - dead if dead_operations else messages) * counted,
+        dead * counted * dead_operations,
+        dead if dead_operations else 0.0,
+    )
+
+
+def _poisoned_messages(load: DeclaredLoad) -> float:
+    """How many messages a month never succeed, if all of the failing share do not; 0 where that is not known."""
+    return (load.rate_per_second or 0.0) * MONTH_SECONDS * (load.failure_share or 0.0)
+
+
+def _retries(number: int, horizon: int, retention: int, counted: int, poisoned: float) -> Retries:
+    outlasts = horizon > 0 and horizon >= retention
+    reads_of_one = (number + 1) * counted
+    if not poisoned:
+        return Retries(number, number + 1, reads_of_one, horizon, outlasts)
+    return Retries(number, number + 1, reads_of_one, horizon, outlasts, poisoned, usd(poisoned))
+
+
+def _batch_messages(size: int, settings: dict[str, Setting], rate: float) -> float:
+    """How many messages are in a batch on average: as many as come while it waits, at least one and at most its size."""
+    return min(float(size), max(1.0, rate * (settings["max_batch_timeout"].value or 0)))
+
+
+def _concurrency(settings: dict[str, Setting], load: DeclaredLoad, retries: int) -> Concurrency | None:
+    if load.rate_per_second is None or load.processing_seconds is None:
+        return None
+    size = settings["max_batch_size"].value or limits.BATCH_SIZE_MIN
+    each = reads(retries, load.failure_share or 0.0)
+    deliveries = load.rate_per_second * each
+    batch = _batch_messages(size, settings, deliveries)
+    set_to = settings["max_concurrency"]
+    limit = limits.CONCURRENCY_MAX if set_to.value is None else min(set_to.value, limits.CONCURRENCY_MAX)
+    source = "Cloudflare's limit" if set_to.value is None else set_to.source
+    at_limit = limit * size / load.processing_seconds / each if load.processing_seconds else math.inf
+    at_limit = min(at_limit, float(limits.THROUGHPUT_PER_SECOND))
+    return Concurrency(batch, deliveries / batch, deliveries / batch * load.processing_seconds, limit, source, at_limit)
+
+
+def _batches(settings: dict[str, Setting], load: DeclaredLoad, retries: int) -> tuple[tuple[int, float], ...]:
+    """Invocations a second for the smallest batch, that which is set, the default and the largest."""
+    if load.rate_per_second is None:
+        return ()
+    deliveries = load.rate_per_second * reads(retries, load.failure_share or 0.0)
+    set_to = settings["max_batch_size"].value or limits.BATCH_SIZE_DEFAULT
+    sizes = sorted({limits.BATCH_SIZE_MIN, limits.BATCH_SIZE_DEFAULT, set_to, limits.BATCH_SIZE_MAX})
+    return tuple((size, deliveries / _batch_messages(size, settings, deliveries)) for size in sizes)
+
+
+def _missing(load: DeclaredLoad) -> Iterable[str]:
+    if load.rate_per_second is None:
+        yield "rate_per_second: without it there is no month, no cost and no concurrency"
+    if load.message_size_bytes is None:
+        yield f"message_size_bytes: each message is counted as at most {limits.OPERATION_CHUNK_BYTES:,} bytes, one operation"
+    if load.failure_share is None:
+        yield "failure_share: no delivery is counted as failing"
+    if load.processing_seconds is None:
+        yield "processing_seconds: without it there is no concurrency"
+
+
+def _refused(load: DeclaredLoad) -> Iterable[str]:
+    """What Cloudflare does not take: whoever reads on to the bill should know."""
+    size, rate, time = load.message_size_bytes or 0, load.rate_per_second or 0.0, load.processing_seconds or 0.0
+    if size + limits.MESSAGE_METADATA_BYTES > limits.MESSAGE_SIZE_BYTES:
+        most, more = f"{limits.MESSAGE_SIZE_BYTES:,}", limits.MESSAGE_METADATA_BYTES
+        yield f"a message has at most {most} bytes, with about {more} of metadata: send() refuses a larger one"
+    if rate > limits.THROUGHPUT_PER_SECOND:
+        most = f"{limits.THROUGHPUT_PER_SECOND:,}"
+        yield f"a queue takes {most} messages a second; above, send() and sendBatch() throw Too Many Requests"
+    if time > limits.CONSUMER_WALL_SECONDS:
+        minutes = limits.CONSUMER_WALL_SECONDS // 60
+        yield f"an invocation is ended after {minutes} minutes, and what it did not acknowledge comes again"
+
+
+def _notes(subject: Subject, project: Project, as_set: Retries, dead: str | None) -> Iterable[str]:
+    if as_set.max_retries and not as_set.horizon_seconds:
+        yield "no retry_delay: retries follow at once, so that they are used up within moments of a failure that lasts"
+    if as_set.outlasts_retention:
+        yield "the retries take longer than a message is kept: it expires first, and is not dead-lettered"
+    if dead is None:
+        yield "no dead-letter queue: what fails all retries is deleted"
+    elif not _is_consumed(project, dead):
+        yield f"nobody is known to consume {dead}: its messages are counted as deleted unread"
+    if subject.consumer is None and not subject.account_consumers:
+        yield "its consumer is not known; the defaults are counted"

@@ -1,0 +1,204 @@
+"""Who consumes, produces and dead-letters where, over all files of a run: what the rules about the project are judged by.
+
+The links are plain data without syntax trees, so that a run over many files keeps little and processes can pass them on.
+"""
+
+from __future__ import annotations
+
+from cfq_lint.facts.keys import CONSUMER_KEYS, QUEUES_KEYS, is_queue_name
+from cfq_lint.facts.limits import DELAY_SECONDS_MIN, RETRIES_DEFAULT
+from cfq_lint.facts.record import record
+from cfq_lint.model.finding import Fix
+from cfq_lint.source.node import ARRAY, OBJECT
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from cfq_lint.model.wrangler import Consumer, Environment, Field, Producer, Worker
+    from cfq_lint.source.text import Place
+
+
+@record
+class ConsumerLink:
+    """A consumer that names its queue. `place` is the queue's name in the file.
+
+    `is_deployed` is False in a file that wrangler never reads, or that a build replaces; `is_read` only in the former.
+    `no_retries_place` is the number of retries where that is 0. `dead_letter_queue` and its place are None where there is none;
+    `means_dead_letters` says that there is one, perhaps misspelt. `add_dead_letter` is the fix that gives it one, for a queue
+    that is no dead-letter queue of its file. `retries` and `retry_delay` are the defaults where the file leaves them out, and
+    None where it holds what is no such number; `retry_delay_place` is where the delay stands.
+    """
+
+    queue: str
+    place: Place
+    environment: str | None
+    label: str
+    script: str
+    is_push: bool
+    is_deployed: bool
+    no_retries_place: Place | None
+    dead_letter_queue: str | None
+    dead_letter_place: Place | None
+    means_dead_letters: bool
+    add_dead_letter: Fix | None
+    is_read: bool
+    retries: int | None
+    retry_delay: int | None
+    retry_delay_place: Place | None
+
+
+@record
+class ProducerLink:
+    """A producer that names its queue. `place` is the queue's name in the file; `is_read` is as in `ConsumerLink`."""
+
+    queue: str
+    place: Place
+    environment: str | None
+    label: str
+    script: str
+    binding: str
+    is_read: bool
+
+
+@record
+class WorkerLink:
+    """A Worker that wrangler makes of a file. `place` is where the file names it.
+
+    `is_whole` says that the file tells of all its consumers which queue they mean.
+    """
+
+    script: str
+    place: Place
+    environment: str | None
+    is_whole: bool
+
+
+@record
+class Links:
+    """The links of one file, in its order. `is_whole` is False where the file does not parse, and so may link anything."""
+
+    consumers: tuple[ConsumerLink, ...] = ()
+    producers: tuple[ProducerLink, ...] = ()
+    workers: tuple[WorkerLink, ...] = ()
+    is_whole: bool = True
+
+
+def links_of(worker: Worker) -> Links:
+    """The links of one file, over the environments that the run looks at. `previews` are the same Worker and make no links."""
+    environments = [each for each in worker.environments if not each.is_previews]
+    dead = {
+        consumer.dead_letter_queue.text for each in environments for consumer in each.consumers if consumer.dead_letter_queue
+    }
+    return Links(
+        tuple(
+            _consumer(each, consumer, is_dead_letter_queue=consumer.queue_name in dead)
+            for each in environments
+            for consumer in each.consumers
+            if consumer.queue
+        ),
+        tuple(_producer(each, producer) for each in environments for producer in each.producers if producer.queue),
+        () if worker.document.shadowed_by is not None else tuple(_workers(environments)),
+    )
+
+
+def _workers(environments: Iterable[Environment]) -> Iterator[WorkerLink]:
+    for each in environments:
+        own, top = each.fields.get("name"), each.top.get("name")
+        field = own if own is not None and own.text else top
+        script = each.script
+        if field is not None and script:
+            yield WorkerLink(script, field.place, each.name, _is_whole(each))
+
+
+def _is_whole(environment: Environment) -> bool:
+    queues, listed = environment.queues, environment.list_field("consumers")
+    if queues is None:
+        return environment.name is None or "queues" not in environment.top
+    if queues.kind != OBJECT or any(key not in QUEUES_KEYS for key in queues.fields):
+        return False
+    consumers = environment.consumers
+    return listed is None or (
+        listed.kind == ARRAY and len(consumers) == len(listed.items) and all(each.queue is not None for each in consumers)
+    )
+
+
+def _consumer(environment: Environment, consumer: Consumer, *, is_dead_letter_queue: bool) -> ConsumerLink:
+    queue, dead = consumer.queue, consumer.dead_letter_queue
+    assert queue is not None, "only consumers that name their queue are links"
+    document = consumer.document
+    is_read = document.shadowed_by is None
+    means_dead_letters = consumer.means("dead_letter_queue")
+    retries, delay = consumer.field("max_retries"), consumer.field("retry_delay")
+    fix = None
+    name = f"{consumer.queue_name}-dlq"
+    if not means_dead_letters and not is_dead_letter_queue and is_queue_name(name):
+        from cfq_lint.model.edits import add_after  # only what is to be repaired needs it
+
+        fix = Fix(
+            f"add dead_letter_queue {name!r}", (add_after(consumer.node, queue, "dead_letter_queue", f'"{name}"'),), safe=False
+        )
+    # By place, not by name: it is the quicker way, and every consumer of a run comes by.
+    return ConsumerLink(
+        consumer.queue_name,
+        queue.place,
+        environment.name,
+        environment.described,
+        consumer.script,
+        consumer.is_push,
+        is_read and (document.redirect is None or document.redirect.target is None),
+        retries.place if retries is not None and retries.integer == 0 else None,
+        dead.text if dead is not None else None,
+        dead.place if dead is not None else None,
+        means_dead_letters,
+        fix,
+        is_read,
+        RETRIES_DEFAULT if retries is None else _number(retries),
+        DELAY_SECONDS_MIN if delay is None else _number(delay),
+        delay.place if delay is not None else None,
+    )
+
+
+def _number(field: Field) -> int | None:
+    """The number, if Cloudflare takes it for that setting."""
+    number = field.integer
+    return number if number is not None and CONSUMER_KEYS[field.key].holds(number) else None
+
+
+def _producer(environment: Environment, producer: Producer) -> ProducerLink:
+    queue, binding = producer.queue, producer.binding
+    assert queue is not None, "only producers that name their queue are links"
+    name = binding.text or "" if binding is not None else ""
+    is_read = producer.document.shadowed_by is None
+    return ProducerLink(
+        producer.queue_name, queue.place, environment.name, environment.described, producer.script, name, is_read
+    )
+
+
+class Topology:
+    """All links of a run, and most of them by the name of the queue. Files come in order of path.
+
+    `is_whole` says that every file parses, so that these are all the links.
+    """
+
+    __slots__ = ("consumers", "consumers_of", "dead_letters_into", "is_whole", "producers", "producers_of", "workers")
+
+    def __init__(self, links: Iterable[Links]) -> None:
+        self.consumers: list[ConsumerLink] = []
+        self.producers: list[ProducerLink] = []
+        self.workers: list[WorkerLink] = []
+        self.consumers_of: dict[str, list[ConsumerLink]] = {}
+        self.producers_of: dict[str, list[ProducerLink]] = {}
+        self.dead_letters_into: dict[str, list[ConsumerLink]] = {}
+        self.is_whole = True
+        for each in links:
+            self.is_whole = self.is_whole and each.is_whole
+            self.consumers += each.consumers
+            self.producers += each.producers
+            self.workers += each.workers
+        for consumer in self.consumers:
+            self.consumers_of.setdefault(consumer.queue, []).append(consumer)
+            if consumer.dead_letter_queue is not None:
+                self.dead_letters_into.setdefault(consumer.dead_letter_queue, []).append(consumer)
+        for producer in self.producers:
+            self.producers_of.setdefault(producer.queue, []).append(producer)

@@ -1,0 +1,233 @@
+"""Signs: what a file must show before a rule can have anything to say of it. Rules whose sign is missing are not even loaded.
+
+Opening a module costs more than most rules, and most files are clean. A sign is a cheap necessary condition: where it is
+missing, the rule finds nothing. A property test holds every rule to its sign, by running all rules on files that lack it.
+"""
+
+from __future__ import annotations
+
+from cfq_lint.facts.keys import BOOLEAN, QUEUES_KEYS, is_queue_name
+from cfq_lint.facts.limits import RETRIES_DEFAULT
+from cfq_lint.source.node import ARRAY, OBJECT
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from cfq_lint.model.wrangler import Consumer, Entry, Environment, Worker
+
+FAULT = "the text breaks its grammar"
+ODD_FILE = "the file's bytes or its neighbours on disk are odd"
+REPEATED_KEY = "an object has a key twice"
+ILL_FORMED = "the queues block is not what the table of keys allows"
+ID = "a name has the length of an id"
+NO_NAME = "a producer names no queue"
+REPEATED_BINDING = "a binding's name stands in the file more than once"
+CPU_LIMIT = "there is a limit of CPU time"
+RETRIES = "a consumer retries more often than by default"
+REPEATED_CONSUMER = "an environment consumes a queue twice"
+OWN_DEAD_LETTERS = "a consumer's dead-letter queue is its own queue"
+UNCONSUMED_DEAD_LETTERS = "a dead-letter queue has no consumer in the file"
+NO_DEAD_LETTERS = "a consumer has no dead-letter queue, and its queue is none of the file's"
+CHAINED_DEAD_LETTERS = "a dead-letter queue of the file is consumed and dead-letters on"
+NO_RETRIES = "a consumer never retries and has no dead-letter queue"
+RETRY_DELAY = "a consumer has a retry delay"
+TIMEOUT = "a consumer has a batch timeout and a batch size for which it is odd"
+CONCURRENCY = "a consumer's concurrency is capped"
+CONSUMERS = "there is a consumer"
+UNCONSUMED = "a queue is produced to and not consumed in the file"
+UNPRODUCED = "a queue is consumed and not produced to in the file"
+LOOP = "an environment consumes what it produces"
+FACTS = "facts about the account are known"
+ACCOUNT = "the account itself is known"
+SEVERAL_FILES = "the run has more than one file"
+ENTRY = "the Worker's source was read"
+OLD_DATE = "a compatibility date is before that of JSON messages"
+FLAGS = "a compatibility flag about queues stands in the file"
+PYTHON = "the Worker is a Python file"
+ENVIRONMENTS = "there are named environments"
+SELECTED = "one environment is asked for"
+BARE_ENVIRONMENT = "an environment has no queues block"
+FEWER_CONSUMERS = "an environment has fewer consumers than the top level"
+LESS_DEAD_LETTERS = "an environment has a consumer without a dead-letter queue"
+FEWER_BINDINGS = "an environment lacks a binding of the top level"
+SHARED_QUEUE = "two environments consume one queue"
+SHARED_DEAD_LETTERS = "two environments dead-letter into one queue"
+PAGES = "it is a Pages project"
+NO_EFFECT = "there is a setting that has no effect in a file"
+LEGACY = "there is a key of service environments"
+NEVER = "nothing: the engine itself speaks for this rule"
+
+JSON_MESSAGES_FROM = "2024-03-18"
+"""Compatibility date from which messages are JSON by default."""
+_ID_LENGTH = 32
+
+
+def signs_of(worker: Worker) -> set[str]:
+    """The signs that a file shows."""
+    document = worker.document
+    signs = set()
+    if document.faults:
+        signs.add(FAULT)
+    if document.bom or document.encoding_problem or document.shadowed_by or document.redirect:
+        signs.add(ODD_FILE)
+    if document.tree.repeats:
+        signs.add(REPEATED_KEY)
+    if worker.selected is not None:
+        signs.add(SELECTED)
+    if len(worker.every_environment) > 1:
+        signs.add(ENVIRONMENTS)
+        _look_at_environments(worker, signs)
+    if worker.is_pages:
+        signs.add(PAGES)
+    if "legacy_env" in worker.fields:
+        signs.add(LEGACY)
+    if document.entry is not None:
+        signs.add(ENTRY)
+    if "queue_" in document.text or "queues_json" in document.text:
+        signs.add(FLAGS)
+    if "cpu_ms" in document.text:
+        signs.add(CPU_LIMIT)
+    for environment in worker.environments:
+        _look_at(environment, signs)
+        _look_at_bindings(environment, signs)
+    _look_at_dead_letters(worker, signs)
+    return signs
+
+
+def _look_at(environment: Environment, signs: set[str]) -> None:
+    queues = environment.queues
+    if queues is None:
+        return
+    date, main = environment.inherited("compatibility_date"), environment.inherited("main")
+    if date is not None and (date.text or JSON_MESSAGES_FROM) < JSON_MESSAGES_FROM:
+        signs.add(OLD_DATE)
+    if main is not None and (main.text or "").endswith(".py"):
+        signs.add(PYTHON)
+    if queues.kind != OBJECT or any(key not in QUEUES_KEYS for key in queues.fields):
+        signs.add(ILL_FORMED)
+    for key in QUEUES_KEYS:
+        listed = environment.list_field(key)
+        if listed is not None and (listed.kind != ARRAY or any(item.kind != OBJECT for item in listed.items)):
+            signs.add(ILL_FORMED)
+    for consumer in environment.consumers:
+        _look_at_fields(consumer, signs)
+        if "queue" not in consumer.fields or not consumer.is_push:
+            signs.add(ILL_FORMED)
+        signs.add(CONSUMERS)
+        _look_at_settings(consumer, signs)
+    for producer in environment.producers:
+        _look_at_fields(producer, signs)
+        binding = producer.binding
+        if binding is None or not (binding.text or "").isidentifier():
+            signs.add(ILL_FORMED)
+        if "queue" not in producer.fields:
+            signs.add(NO_NAME)
+        if "delivery_delay" in producer.fields or "remote" in producer.fields:
+            signs.add(NO_EFFECT)
+
+
+def _look_at_environments(worker: Worker, signs: set[str]) -> None:
+    top, *named = worker.every_environment
+    bindings = {producer.binding.node.value for producer in top.producers if producer.binding is not None}
+    consumed: set[str] = set()
+    dead: set[str] = set()
+    for environment in worker.every_environment:
+        own = {consumer.queue_name for consumer in environment.consumers}
+        own_dead = {each.dead_letter_queue.node.value for each in environment.consumers if each.dead_letter_queue is not None}
+        if not own.isdisjoint(consumed):
+            signs.add(SHARED_QUEUE)
+        if not own_dead.isdisjoint(dead):
+            signs.add(SHARED_DEAD_LETTERS)
+        consumed |= own
+        dead |= own_dead
+    for environment in named:
+        if environment.queues is None:
+            signs.add(BARE_ENVIRONMENT)
+        if any(consumer.dead_letter_queue is None for consumer in environment.consumers):
+            signs.add(LESS_DEAD_LETTERS)
+        if len(environment.consumers) < len(top.consumers):
+            signs.add(FEWER_CONSUMERS)
+        if not bindings <= {producer.binding.node.value for producer in environment.producers if producer.binding is not None}:
+            signs.add(FEWER_BINDINGS)
+
+
+def _look_at_settings(consumer: Consumer, signs: set[str]) -> None:
+    if "visibility_timeout_ms" in consumer.fields:
+        signs.add(NO_EFFECT)
+    if "max_concurrency" in consumer.fields:
+        signs.add(CONCURRENCY)
+    if "retry_delay" in consumer.fields:
+        signs.add(RETRY_DELAY)
+    retries = consumer.field("max_retries")
+    if retries is not None and (retries.integer or 0) > RETRIES_DEFAULT:
+        signs.add(RETRIES)
+    if retries is not None and retries.integer == 0 and consumer.dead_letter_queue is None:
+        signs.add(NO_RETRIES)
+    size, timeout = consumer.field("max_batch_size"), consumer.field("max_batch_timeout")
+    if size is not None and timeout is not None and (size.integer == 1 or timeout.integer == 0):
+        signs.add(TIMEOUT)
+
+
+def _look_at_dead_letters(worker: Worker, signs: set[str]) -> None:
+    environments = []
+    consumed: set[str] = set()
+    dead: set[str] = set()
+    for environment in worker.environments:
+        names = [consumer.queue_name for consumer in environment.consumers]
+        if len(set(names)) < len(names):
+            signs.add(REPEATED_CONSUMER)
+        if any(producer.queue_name in names for producer in environment.producers):
+            signs.add(LOOP)
+        if environment.is_previews:
+            continue  # they are the same Worker as the top level and make no links
+        environments.append(environment)
+        consumed.update(names)
+        dead.update(consumer.dead_letter_queue.text or "" for consumer in environment.consumers if consumer.dead_letter_queue)
+    if not dead <= consumed:
+        signs.add(UNCONSUMED_DEAD_LETTERS)
+    produced = {producer.queue_name for environment in environments for producer in environment.producers}
+    if not produced <= consumed:
+        signs.add(UNCONSUMED)
+    if not consumed <= produced:
+        signs.add(UNPRODUCED)
+    if any(consumer.dead_letter_queue is not None and consumer.queue_name in dead for consumer in worker.consumers()):
+        signs.add(CHAINED_DEAD_LETTERS)
+    for consumer in worker.consumers():
+        if consumer.dead_letter_queue is None and consumer.queue_name not in dead:
+            signs.add(NO_DEAD_LETTERS)
+        elif consumer.dead_letter_queue is not None and consumer.dead_letter_queue.text == consumer.queue_name:
+            signs.add(OWN_DEAD_LETTERS)
+
+
+def _look_at_fields(entry: Entry, signs: set[str]) -> None:
+    keys = entry.keys
+    for key, field in entry.fields.items():
+        known = keys.get(key)
+        value = field.member.node.value
+        if known is None:
+            signs.add(ILL_FORMED)
+        elif known.minimum is not None and known.maximum is not None:
+            # bool is an int, but its type is not int; a float goes the long way.
+            if not (type(value) is int and known.minimum <= value <= known.maximum):
+                signs.add(ILL_FORMED)
+        elif key == "queue" or key == "dead_letter_queue":  # noqa: PLR1714 - quicker than a set, and run for every entry
+            _look_at_name(field.text, signs)
+        elif type(value) is not (bool if known.type == BOOLEAN else str):
+            signs.add(ILL_FORMED)
+
+
+def _look_at_name(name: object, signs: set[str]) -> None:
+    if not isinstance(name, str) or not is_queue_name(name) or name.startswith("your-"):
+        signs.add(ILL_FORMED)
+    elif len(name) == _ID_LENGTH:
+        signs.add(ID)
+
+
+def _look_at_bindings(environment: Environment, signs: set[str]) -> None:
+    """A name that is taken twice stands in the text twice, unless an escape hides it."""
+    if not environment.producers:
+        return
+    for producer in environment.producers:
+        text = producer.document.text
+        binding = producer.binding
+        if binding is not None and ("\\" in text or binding.text == "ASSETS" or text.count(binding.text or "") > 1):
+            signs.add(REPEATED_BINDING)

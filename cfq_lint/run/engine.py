@@ -1,0 +1,227 @@
+"""From documents to a report: every rule on every file, then the rules about the whole run. No input, no output.
+
+A file is judged alone first, so that its tree can be forgotten; what the rules about the run need of it are its links. A rule
+that fails makes a finding about the linter and never ends the run.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from cfq_lint.facts.record import record
+from cfq_lint.model.account_facts import Facts
+from cfq_lint.model.finding import Finding, Severity, sort_key
+from cfq_lint.model.topology import Links, Topology, links_of
+from cfq_lint.model.wrangler import Worker
+from cfq_lint.rules import BY_KEY, MODULES, OFF, SUPERSEDED, code_of, load, name_of
+from cfq_lint.rules.signs import ACCOUNT, FACTS, SEVERAL_FILES, signs_of
+from cfq_lint.source.text import Lines, Place
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from cfq_lint.rules.rule import Rule
+    from cfq_lint.run.ignores import Ignore
+    from cfq_lint.source.document import Document
+
+CRASH_CODE = "CFQ000"
+CRASH_NAME = "internal-error"
+_NOTHING_KNOWN = Facts()
+IGNORE_MARK = "cfq-lint:"
+_SYNTAX = "cfq0"
+_UNUSED = BY_KEY["unused-ignore"]
+
+
+class UnknownRule(Exception):  # noqa: N818 - it names what the user wrote
+    """A rule was selected or ignored that does not exist; the message names it and the nearest that does."""
+
+
+@record
+class FileResult:
+    """What judging one file gave. `whole` is False where the file does not parse and only its syntax was judged."""
+
+    path: str
+    findings: tuple[Finding, ...]
+    links: Links
+    ignores: tuple[Ignore, ...]
+    whole: bool
+    signs: frozenset[str]
+
+
+@record
+class Report:
+    """All findings of a run, sorted by file and position.
+
+    `files` are the paths that were read, `suppressed` the findings that ignores accept, `baselined` those that a baseline does,
+    `unparsed` the files of which only the syntax was judged, `problems` one line for every path that could not be read,
+    `skipped` the codes of the rules that need the account where nothing shows it, and `crashed` says that a rule failed.
+    """
+
+    findings: tuple[Finding, ...]
+    files: tuple[str, ...]
+    suppressed: tuple[Finding, ...] = ()
+    baselined: tuple[Finding, ...] = ()
+    unparsed: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
+    crashed: bool = False
+    skipped: tuple[str, ...] = ()
+
+    def count(self, severity: Severity) -> int:
+        """How many findings have that severity."""
+        return sum(finding.severity == severity for finding in self.findings)
+
+
+def choose(select: Iterable[str] | None = None, ignore: Iterable[str] = ()) -> tuple[str, ...]:
+    """The modules of a run's rules: those selected (None: all that are on by default) without those ignored.
+
+    A rule is given by its name, its code, the start of its code (`CFQ2`) or `all`. Raises UnknownRule.
+    """
+    dropped = {module for key in ignore for module in matching(key)}
+    if select is None:
+        chosen = {module for module in MODULES if module not in OFF}
+    else:
+        chosen = {module for key in select for module in matching(key)}
+    return tuple(module for module in MODULES if module in chosen and module not in dropped)
+
+
+def able(modules: tuple[str, ...], facts: Facts) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The modules that can judge by such facts, and the codes of those that cannot, as they need the account itself.
+
+    Where the account is known, a rule about it takes the place of the one that guesses the same from less.
+    """
+    live = [module for module in modules if ACCOUNT in MODULES[module]]
+    if not facts.is_account:
+        return tuple(module for module in modules if module not in live), tuple(map(code_of, live))
+    superseded = {guess for guess, knows in SUPERSEDED.items() if knows in live}
+    return tuple(module for module in modules if module not in superseded), ()
+
+
+def matching(key: str) -> list[str]:
+    """The modules of the rules that a name, a code, the start of a code or `all` means. Raises UnknownRule otherwise."""
+    if key.lower() == "all":
+        return [*MODULES]
+    module = BY_KEY.get(key) or BY_KEY.get(key.upper()) or BY_KEY.get(key.lower())
+    if module is not None:
+        return [module]
+    if key.upper().startswith("CFQ"):
+        family = [module for module in MODULES if module.startswith(key.lower())]
+        if family:
+            return family
+    from difflib import get_close_matches  # only a typo needs it
+
+    near = get_close_matches(key, BY_KEY, n=1)
+    raise UnknownRule(f"no rule {key!r}" + (f"; did you mean {near[0]!r}?" if near else "; `cfq-lint rules` lists them"))
+
+
+def judge(document: Document, rules: Iterable[str], facts: Facts, environment: str | None = None) -> FileResult:
+    """Run the rules about single files on one document; `rules` are their modules."""
+    worker = Worker(document, environment)
+    whole = document.whole
+    signs = signs_of(worker)
+    if facts != _NOTHING_KNOWN:
+        signs.add(FACTS)
+    if facts.is_account:
+        signs.add(ACCOUNT)
+    findings: list[Finding] = []
+    for rule in _rules_for(frozenset(signs), tuple(rules), whole):
+        if rule.check is not None:
+            try:
+                findings += rule.check(worker, facts)
+            except Exception as error:  # noqa: BLE001 - whatever a rule does, the run goes on and says so
+                findings.append(_crash(rule, error, document.top))
+    links = links_of(worker) if whole else Links(is_whole=False)
+    ignores: tuple[Ignore, ...] = ()
+    if IGNORE_MARK in document.text:
+        from cfq_lint.run.ignores import ignores_of  # most files have none
+
+        ignores = ignores_of(document)
+    return FileResult(document.path, tuple(findings), links, ignores, whole, frozenset(signs))
+
+
+@cache
+def _rules_for(signs: frozenset[str], modules: tuple[str, ...], whole: bool) -> tuple[Rule, ...]:
+    """The rules that have a sign to go by, of a file that parses or of the syntax alone; files with the same signs are many."""
+    return tuple(
+        load(module) for module in modules if not signs.isdisjoint(MODULES[module]) and (whole or module.startswith(_SYNTAX))
+    )
+
+
+def conclude(
+    results: Iterable[FileResult],
+    rules: Iterable[str],
+    facts: Facts,
+    *,
+    problems: Iterable[str] = (),
+    environment: str | None = None,
+    skipped: Iterable[str] = (),
+) -> Report:
+    """Run the rules about the whole run, apply the ignores, and sort. `skipped` are the codes of rules that could not run."""
+    ordered = sorted(results, key=lambda result: result.path)
+    rules = tuple(rules)
+    topology = Topology(result.links for result in ordered)
+    found = [finding for result in ordered for finding in result.findings]
+    signs = {sign for result in ordered if result.whole for sign in result.signs}
+    if len(ordered) > 1:
+        signs.add(SEVERAL_FILES)
+    if facts.is_account:
+        signs.add(ACCOUNT)
+    for module in rules:
+        rule = load(module) if not signs.isdisjoint(MODULES[module]) else None
+        if rule is not None and rule.check_project is not None:
+            try:
+                found += rule.check_project(topology, facts)
+            except Exception as error:  # noqa: BLE001 - as in judge()
+                place = Place(ordered[0].path if ordered else "", Lines(""), 0, 0)
+                found.append(_crash(rule, error, place))
+    found.sort(key=sort_key)
+    kept, suppressed = _apply_ignores(ordered, found, rules, whole_run=environment is None)
+    return Report(
+        findings=tuple(kept),
+        files=tuple(result.path for result in ordered),
+        suppressed=tuple(suppressed),
+        unparsed=tuple(result.path for result in ordered if not result.whole),
+        problems=tuple(problems),
+        crashed=any(finding.code == CRASH_CODE for finding in kept),
+        skipped=tuple(skipped),
+    )
+
+
+def _apply_ignores(
+    results: list[FileResult], findings: list[Finding], rules: tuple[str, ...], *, whole_run: bool
+) -> tuple[list[Finding], list[Finding]]:
+    """The findings that stay, unused ignores added, and those that an ignore accepts."""
+    with_ignores = {result.path: result for result in results if result.ignores}
+    if not with_ignores:
+        return findings, []
+    used: dict[Ignore, set[str]] = {}
+    kept: list[Finding] = []
+    suppressed: list[Finding] = []
+    for finding in findings:
+        result = with_ignores.get(finding.path)
+        covering = [ignore for ignore in result.ignores if ignore.covers(finding)] if result is not None else []
+        for ignore in covering:
+            used.setdefault(ignore, set()).update({finding.name, finding.code})
+        (suppressed if covering else kept).append(finding)
+    # A rule that did not run cannot tell whether its ignore is of use: not selected, another environment, broken syntax.
+    if whole_run and _UNUSED in rules:
+        ran = {key for module in rules for key in (code_of(module), name_of(module))}
+        for result in with_ignores.values():
+            if result.whole:
+                kept += _unused(result, used, ran)
+        kept.sort(key=sort_key)
+    return kept, suppressed
+
+
+def _unused(result: FileResult, used: dict[Ignore, set[str]], ran: set[str]) -> Iterable[Finding]:
+    rule = load(_UNUSED)
+    for ignore in result.ignores:
+        silent = {name for name in ignore.names if name in BY_KEY and name not in ran}
+        said = ignore.unused(used.get(ignore, set()) | silent, set(BY_KEY))
+        if said is not None:
+            yield rule.finding(ignore.place, said[0], fix=said[1])
+
+
+def _crash(rule: Rule, error: Exception, place: Place) -> Finding:
+    message = f"the rule {rule.name} failed on this file, which is a fault of cfq-lint: {type(error).__name__}: {error}"
+    return Finding(CRASH_CODE, CRASH_NAME, Severity.ERROR, message, place, "")

@@ -1,0 +1,157 @@
+"""A whole run: find the files, read them, judge them on one process or several, conclude, repair.
+
+This is the linter without its command line; `lint_paths` and `lint_text` are its face for Python.
+"""
+
+from __future__ import annotations
+
+import os
+
+from cfq_lint.facts.record import replace
+from cfq_lint.model.finding import sort_key
+from cfq_lint.rules import code_of
+from cfq_lint.run.engine import FileResult, Report, conclude, judge
+from cfq_lint.run.plan import Plan, find_settings, make_plan, read_snapshot
+from cfq_lint.source import discovery
+from cfq_lint.source.document import Document, Unreadable, read
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from cfq_lint.model.finding import Finding
+    from cfq_lint.run.settings import Settings
+
+FILES_PER_PROCESS_MIN = 500
+"""Below twice this many files a second process costs more than it saves."""
+JOBS_MAX = 32
+PARTS_PER_PROCESS = 8
+"""Enough that no process waits long for another, few enough that JOBS_MAX processes have a number for each."""
+
+
+def lint_paths(
+    paths: Iterable[str | os.PathLike[str]] | str | os.PathLike[str],
+    *,
+    env: str | None = None,
+    plan: str | None = None,
+    known_queues: Iterable[str] | None = None,
+    select: Iterable[str] | None = None,
+    ignore: Iterable[str] = (),
+    exclude: Iterable[str] = (),
+    facts: str | None = None,
+    follow_redirect: bool = False,
+    jobs: int = 1,
+) -> Report:
+    """Lint files, and folders with all below them; one path or several.
+
+    `env` looks at one environment only, `plan` is "free" or "paid", `known_queues` are all queues of the account. `select` and
+    `ignore` hold names or codes of rules, `exclude` globs relative to the working directory. With `jobs` above 1 large runs use
+    that many processes. Settings files count, and what is given here wins over them. Paths that cannot be read are
+    `Report.problems`. Raises UnknownRule for a rule that does not exist and WrongSettings for a settings file that cannot be
+    used.
+    """
+    given = [os.fspath(path) for path in ([paths] if isinstance(paths, str | os.PathLike) else paths)]
+    found = find_settings(given)
+    made = make_plan(
+        found,
+        env=env,
+        plan=plan,
+        known_queues=known_queues,
+        select=select,
+        ignore=ignore,
+        follow_redirect=follow_redirect,
+        snapshot=read_snapshot(facts),
+    )
+    files, problems = find_files(given, exclude, found)
+    results, unread = judge_files(files, made, jobs)
+    return finish(results, made, [*problems, *unread])
+
+
+def lint_text(
+    text: str,
+    path: str = "wrangler.jsonc",
+    *,
+    env: str | None = None,
+    plan: str | None = None,
+    known_queues: Iterable[str] | None = None,
+    select: Iterable[str] | None = None,
+    ignore: Iterable[str] = (),
+) -> Report:
+    """Lint one text. `path` names it in findings, and its ending says whether it is JSONC or TOML; nothing is read from disk.
+
+    The options are those of `lint_paths`. Raises UnknownRule for a rule that does not exist.
+    """
+    made = make_plan(None, env=env, plan=plan, known_queues=known_queues, select=select, ignore=ignore)
+    bom = text.startswith("\ufeff")
+    document = Document(path, text[1:] if bom else text, bom=bom)
+    return conclude([judge(document, made.rules, made.facts, env)], made.rules, made.facts, environment=env)
+
+
+def finish(results: Iterable[FileResult], plan: Plan, problems: Iterable[str] = ()) -> Report:
+    """The report of a run, with what the settings accept for some paths among the suppressed."""
+    report = conclude(results, plan.rules, plan.facts, problems=problems, environment=plan.environment, skipped=plan.skipped)
+    if not plan.per_path_ignores:
+        return report
+    rules = [
+        (discovery.matcher([glob], folder), {code_of(module) for module in modules})
+        for folder, glob, modules in plan.per_path_ignores
+    ]
+    kept: list[Finding] = []
+    accepted: list[Finding] = []
+    for finding in report.findings:
+        is_accepted = any(finding.code in codes and matches(finding.path, False) for matches, codes in rules)
+        (accepted if is_accepted else kept).append(finding)
+    suppressed = sorted([*report.suppressed, *accepted], key=sort_key)
+    return replace(report, findings=tuple(kept), suppressed=tuple(suppressed))
+
+
+def find_files(
+    paths: Iterable[str], exclude: Iterable[str], settings: tuple[str, Settings] | None
+) -> tuple[list[str], list[str]]:
+    """The files of a run and the problems with its paths; both the option's and the settings' exclusions hold."""
+    excluded = [(".", [*exclude])]
+    if settings is not None:
+        excluded.append((os.path.dirname(settings[0]), settings[1].exclude))
+    return discovery.find(paths, excluded)
+
+
+def judge_files(files: list[str], plan: Plan, jobs: int = 1) -> tuple[list[FileResult], list[str]]:
+    """Judge files one by one, on several processes where there are enough; the results, and a line for each unreadable one."""
+    jobs = min(jobs, len(files) // FILES_PER_PROCESS_MIN, JOBS_MAX)
+    if jobs > 1:
+        from cfq_lint.run.processes import spread  # only large runs need it
+
+        size = -(-len(files) // (jobs * PARTS_PER_PROCESS))
+        shares = [(files[start : start + size], plan) for start in range(0, len(files), size)]
+        parts = spread(_judge_part, shares, jobs)
+    else:
+        parts = [_judge_part((files, plan))]
+    # Each file once: a redirect may lead to a file that the run reads anyway.
+    results = {result.path: result for part, _ in parts for result in part}
+    return [*results.values()], sorted(problem for _, problems in parts for problem in problems)
+
+
+def _judge_part(work: tuple[list[str], Plan]) -> tuple[list[FileResult], list[str]]:
+    files, plan = work
+    surroundings = discovery.Surroundings()
+    results: list[FileResult] = []
+    problems: list[str] = []
+    for file in files:
+        try:
+            results += [
+                judge(document, plan.rules, plan.facts, plan.environment)
+                for document in open_documents(file, plan, surroundings)
+            ]
+        except Unreadable as error:
+            problems.append(str(error))
+    return results, problems
+
+
+def open_documents(file: str, plan: Plan, surroundings: discovery.Surroundings) -> Iterator[Document]:
+    """The document of a file, and with `follow_redirect` of the one that is deployed instead. Raises Unreadable."""
+    document = read(file)
+    discovery.survey(document, file, surroundings)
+    yield document
+    redirect = document.redirect
+    if plan.follow_redirect and redirect is not None and redirect.target is not None:
+        yield read(redirect.target)

@@ -1,0 +1,99 @@
+"""Repair the files of a run: fix and judge again until nothing changes; then write what did not change on disk meanwhile."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+
+from cfq_lint.facts.record import record
+from cfq_lint.run.engine import FileResult, Report, judge
+from cfq_lint.run.fixer import ROUNDS_MAX, FixFailed, apply, is_applicable
+from cfq_lint.run.lint import finish
+from cfq_lint.source import discovery
+from cfq_lint.source.document import Document, from_bytes
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from cfq_lint.model.finding import Finding
+    from cfq_lint.run.plan import Plan
+
+
+@record
+class Change:
+    """What a repair makes of one file, and how many findings it settles."""
+
+    path: str
+    before: bytes
+    after: bytes
+    fixed: int
+
+
+def repair(results: list[FileResult], plan: Plan, problems: list[str], *, unsafe: bool) -> tuple[Report, list[Change]]:
+    """Fix what can be fixed; the report on what is left, and the changes, which nobody has written yet.
+
+    Raises FixFailed where fixes do not settle within ROUNDS_MAX rounds or break a file's syntax: a fault of the linter.
+    """
+    by_path = {result.path: result for result in results}
+    before: dict[str, bytes] = {}
+    after: dict[str, bytes] = {}
+    fixed: dict[str, int] = {}
+    for _ in range(ROUNDS_MAX):
+        report = finish(by_path.values(), plan, problems)
+        waiting: dict[str, list[Finding]] = {}
+        for finding in report.findings:
+            if is_applicable(finding.fix, unsafe=unsafe):
+                waiting.setdefault(finding.path, []).append(finding)
+        if not waiting:
+            return report, [Change(path, before[path], after[path], fixed[path]) for path in sorted(after)]
+        for path, findings in waiting.items():
+            if path not in before:
+                before[path] = after[path] = _read(path)
+            document = from_bytes(path, after[path])
+            applied = apply(document, findings, unsafe=unsafe)
+            mended = from_bytes(path, applied.text.encode())
+            if len(mended.faults) > len(document.faults):
+                raise FixFailed(f"{path}: a fix broke the file's syntax; nothing was written")
+            after[path] = applied.text.encode()
+            fixed[path] = fixed.get(path, 0) + len(applied.findings)
+            by_path[path] = _judge(mended, plan)
+    raise FixFailed(f"fixes did not settle within {ROUNDS_MAX} rounds; nothing was written")
+
+
+def write(change: Change) -> str | None:
+    """Write a repaired file in place, whole or not at all; a line that says why where it was left alone.
+
+    A file that is no longer what was linted is left alone. Its mode is kept, and a link keeps pointing at the file.
+    """
+    path = os.path.realpath(change.path)
+    folder = os.path.dirname(path)
+    try:
+        if _read(path) != change.before:
+            return f"{change.path}: it changed on disk meanwhile; nothing was written to it"
+        mode = os.stat(path).st_mode
+        handle, draft = tempfile.mkstemp(dir=folder, prefix=".cfq-lint-")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(change.after)
+                file.flush()
+                os.fsync(file.fileno())
+            os.chmod(draft, mode & 0o7777)
+            os.replace(draft, path)
+        except BaseException:
+            os.unlink(draft)
+            raise
+    except OSError as error:
+        return f"{change.path}: cannot be written: {error.strerror or error}"
+    return None
+
+
+def _read(path: str) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError as error:
+        raise FixFailed(f"{path}: cannot be read again: {error.strerror or error}") from error
+
+
+def _judge(document: Document, plan: Plan) -> FileResult:
+    discovery.survey(document, document.path, discovery.Surroundings())
+    return judge(document, plan.rules, plan.facts, plan.environment)

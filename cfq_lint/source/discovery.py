@@ -1,0 +1,208 @@
+"""Which files a run reads, and which of them wrangler itself would read.
+
+Folders are searched for every file named like a wrangler configuration; `node_modules`, hidden folders and what `.gitignore`
+names are passed over, and no link is followed, so that a loop cannot trap the search. Named files are always read.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+
+from cfq_lint.source.document import NAMES, REDIRECT, Document, Entry, Redirect, Unreadable, read
+from cfq_lint.source.node import OBJECT
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+FILE_PATTERN = r"(^|/)wrangler(\.[\w-]+)?\.(jsonc?|toml)$"
+"""Files that hold a wrangler configuration by their name; also the pattern of the pre-commit hooks."""
+ENTRY_ENDINGS = (".py", ".js", ".mjs", ".ts", ".mts")
+ENTRY_LENGTH_MAX = 2_000_000
+"""Entry files are sources, not bundles; of a longer one nothing is certain."""
+FOLDERS_SKIPPED = frozenset({"node_modules", "__pycache__", "venv"})
+
+
+def find(paths: Iterable[str], exclude: Iterable[tuple[str, list[str]]] = ()) -> tuple[list[str], list[str]]:
+    """The files to read, sorted and each once, and one line for every path that is neither file nor folder.
+
+    `exclude` holds folders, each with globs as in `.gitignore` relative to it; they hold for named files too.
+    """
+    excluded = tuple(matcher(globs, folder) for folder, globs in exclude if globs)
+    found: set[str] = set()
+    problems = []
+    for path in paths:
+        if os.path.isdir(path):  # pathlib costs a cold start more than it serves
+            found.update(os.path.normpath(file) for file in _walk(path, excluded))
+        elif not os.path.exists(path):
+            problems.append(f"{path}: no such file or folder")
+        elif not any(matches(path, False) for matches in excluded):
+            found.add(os.path.normpath(path))
+    return sorted(found), problems
+
+
+def _walk(top: str, excluded: tuple[Callable[[str, bool], bool], ...]) -> Iterable[str]:
+    matches = re.compile(FILE_PATTERN).search
+    waiting = [(top, excluded + _gitignores_above(top))]
+    while waiting:
+        folder, ignores = waiting.pop()
+        try:
+            with os.scandir(folder) as entries:
+                listed = sorted(entries, key=lambda entry: entry.name)
+        except OSError:
+            continue  # it vanished, or may not be listed; there is nothing in it for us
+        if any(entry.name == ".gitignore" for entry in listed):
+            ignores = (*ignores, *_gitignore(folder))
+        for entry in listed:
+            if entry.is_dir(follow_symlinks=False):
+                hidden = entry.name.startswith(".") or entry.name in FOLDERS_SKIPPED
+                if not hidden and not any(ignored(entry.path, True) for ignored in ignores):
+                    waiting.append((entry.path, ignores))
+            elif matches(entry.name) and _is_file(entry) and not any(ignored(entry.path, False) for ignored in ignores):
+                yield entry.path
+
+
+def _is_file(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_file()
+    except OSError:  # a link that leads to itself
+        return False
+
+
+def _gitignores_above(folder: str) -> tuple[Callable[[str, bool], bool], ...]:
+    """What `.gitignore` files of the folders above say, up to the top of the repository; nothing outside of one."""
+    ignores: tuple[Callable[[str, bool], bool], ...] = ()
+    for above in _upwards(os.path.abspath(folder)):
+        if above != os.path.abspath(folder):
+            # Whoever names an ignored folder wants it searched.
+            ignores += tuple(ignored for ignored in _gitignore(above) if not ignored(folder, True))
+        if os.path.exists(os.path.join(above, ".git")):
+            return ignores
+    return ()
+
+
+def _gitignore(folder: str) -> tuple[Callable[[str, bool], bool], ...]:
+    """What the `.gitignore` of a folder says: one matcher, or none where there is no such file."""
+    try:
+        with open(os.path.join(folder, ".gitignore"), encoding="utf-8", errors="replace") as file:
+            return (matcher(file.read().splitlines(), folder),)
+    except OSError:
+        return ()
+
+
+def matcher(lines: list[str], folder: str) -> Callable[[str, bool], bool]:
+    """Whether a path below `folder` (a folder: True) is matched by patterns as in `.gitignore`."""
+    from pathspec import GitIgnoreSpec  # only where there are patterns
+
+    spec = GitIgnoreSpec.from_lines(lines)
+
+    def matches(path: str, is_folder: bool) -> bool:
+        relative = os.path.relpath(path, folder).replace(os.sep, "/")
+        return spec.match_file(relative + "/" * is_folder)
+
+    return matches
+
+
+class Surroundings:
+    """What stands beside and above files, each folder asked once: which names of wrangler's, and which redirect is nearest."""
+
+    def __init__(self) -> None:
+        self._folders: dict[str, tuple[dict[str, str], str | None]] = {}
+
+    def of(self, folder: str) -> tuple[dict[str, str], str | None]:
+        """Of an absolute folder: the nearest file upwards of each of wrangler's names, the nearest folder with a redirect."""
+        known = self._folders.get(folder)
+        if known is None:
+            above = os.path.dirname(folder)
+            names, base = self.of(above) if above != folder else ({}, None)
+            own = {name: f"{folder}/{name}" for name in NAMES if os.path.isfile(f"{folder}/{name}")}
+            has_redirect = os.path.isfile(f"{folder}/{REDIRECT}")
+            known = self._folders[folder] = ({**names, **own} if own else names, folder if has_redirect else base)
+        return known
+
+
+def survey(document: Document, path: str, surroundings: Surroundings) -> None:
+    """Note on a document what wrangler would do with its file: read another one instead, or be redirected to one.
+
+    A file under another name than wrangler's own is read with `--config` only, and nothing shadows or redirects it.
+    """
+    folder, name = os.path.split(os.path.abspath(path))
+    document.entry = _entry(document, folder)
+    if name not in NAMES:
+        return
+    names, base = surroundings.of(folder)
+    better = next((names[each] for each in NAMES[: NAMES.index(name)] if each in names), None)
+    if better is not None:
+        document.shadowed_by = os.path.relpath(better, folder).replace(os.sep, "/")
+    if base is not None:
+        document.redirect = _redirect(base, folder, path)
+
+
+def _entry(document: Document, folder: str) -> Entry | None:
+    """The source that `main` names, if the file configures a consumer and the source can be read. Nothing of it is ever run."""
+    root = document.tree.root
+    if root is None or root.kind != OBJECT or "consumers" not in document.text:
+        return None
+    main = next((member.node.value for member in reversed(root.value) if member.key == "main"), None)
+    if not isinstance(main, str) or not main.endswith(ENTRY_ENDINGS):
+        return None
+    try:
+        with open(os.path.join(folder, main), encoding="utf-8") as file:
+            return Entry(main, file.read(ENTRY_LENGTH_MAX))
+    except (OSError, ValueError):
+        return None
+
+
+def source_at(path: str) -> str | None:
+    """The text of a source; None where there is none, or where it is no source but a bundle."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            text = file.read(ENTRY_LENGTH_MAX + 1)
+    except (OSError, ValueError):
+        return None
+    return text if len(text) <= ENTRY_LENGTH_MAX else None
+
+
+def _upwards(folder: str) -> Iterable[str]:
+    while True:
+        yield folder
+        above = os.path.dirname(folder)
+        if above == folder:
+            return
+        folder = above
+
+
+def _redirect(base: str, folder: str, path: str) -> Redirect | None:
+    file = os.path.join(base, REDIRECT)
+    beside = os.path.relpath(base, folder)
+    shown = os.path.normpath(os.path.join(os.path.dirname(path), beside, REDIRECT)).replace(os.sep, "/")
+    try:
+        document = read(file, shown)
+    except Unreadable as error:
+        return Redirect(Document(shown, "{}"), None, str(error))
+    root = document.tree.root
+    plain = root.plain() if root is not None else None
+    target = plain.get("configPath") if isinstance(plain, dict) else None
+    if base != folder:
+        if isinstance(target, str) and os.path.normpath(os.path.join(os.path.dirname(file), target)) == os.path.abspath(path):
+            return None  # this is the file that the redirect deploys
+        problem = f"it stands in another folder than {os.path.basename(path)}, and wrangler refuses the two together"
+        return Redirect(document, None, problem, document.top)
+    if document.encoding_problem or document.faults or root is None:
+        return Redirect(document, None, "it is not JSONC", document.top)
+    if not isinstance(target, str) or not target:
+        return Redirect(document, None, "it has no string `configPath`", document.at(root))
+    value = next(member.node for member in reversed(root.value) if member.key == "configPath")
+    absolute = os.path.normpath(os.path.join(os.path.dirname(file), target))
+    near = os.path.relpath(absolute, folder).replace(os.sep, "/")
+    try:
+        deployed = read(absolute)
+    except Unreadable:
+        return Redirect(document, None, f"its target {near} does not exist", document.at(value))
+    body = deployed.tree.root.plain() if deployed.tree.root is not None else None
+    if isinstance(body, dict) and "env" in body:
+        return Redirect(
+            document, None, f"its target {near} has `env`, which a redirected configuration may not have", document.at(value)
+        )
+    return Redirect(document, os.path.normpath(os.path.join(os.path.dirname(path), near)))

@@ -1,0 +1,1 @@
+"""The one engine: an account, time, and where batches go."""

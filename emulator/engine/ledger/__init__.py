@@ -1,0 +1,1 @@
+"""What has happened, read from the journal."""

@@ -1,0 +1,223 @@
+"""What a handler sees: a MessageBatch of Messages. Its calls become a settlement, by workerd's rules and in workerd's words.
+
+The first word on a message or on the batch wins; what is ignored is a warning, never an error. JavaScript's names and their
+snake_case twins are the same: `ackAll` and `ack_all`, `retry(delaySeconds=5)`, `retry(delay_seconds=5)` and
+`retry({"delaySeconds": 5})`.
+Message, batch and what was said stand together, because a call on one is judged by what was said on the other.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from emulator.core import refusals
+from emulator.core.commands import Settle
+from emulator.core.decide.produce import check_delay
+from emulator.engine.bodies import DECODERS
+from emulator.engine.clock import moment
+from emulator.engine.options import delay_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from datetime import datetime
+
+    from emulator.core.limits import Limits
+    from emulator.core.model import Flight
+    from emulator.core.model import Message as Stored
+    from emulator.engine.metrics import Metrics
+
+_UNDECIDED, _ACKED, _RETRIED = range(3)
+_UNREAD = object()
+
+
+class Message:
+    """One message of a batch: `id`, `attempts` (from 1), `timestamp` (aware, UTC), `body` (a copy, made when first read)."""
+
+    __slots__ = ("_body", "_delay_seconds", "_said", "_stored", "_word", "attempts", "id")
+
+    def __init__(self, stored: Stored, said: _Said) -> None:
+        self.id = stored.id
+        self.attempts = stored.attempts
+        self._stored = stored
+        self._said = said
+        self._body: Any = _UNREAD
+        self._word = _UNDECIDED
+        self._delay_seconds: int | None = None
+
+    @property
+    def body(self) -> Any:
+        """The body, decoded: the handler's own copy."""
+        if self._body is _UNREAD:
+            crash = self._said.crash
+            if crash is not None:
+                crash(self.id)
+            stored = self._stored
+            self._body = DECODERS[stored.content_type](stored.body)
+        return self._body
+
+    @property
+    def timestamp(self) -> datetime:
+        """When the message was sent."""
+        return moment(self._stored.timestamp_us)
+
+    def ack(self) -> None:
+        """Acknowledge: the message will not come again, whatever else becomes of the batch."""
+        said = self._said
+        if said.plain:
+            if self._word != _RETRIED:
+                self._word = _ACKED
+                return
+        elif said.ignores("ack()", self.id, silent_after_ack_all=True):
+            return
+        if self._word == _RETRIED:
+            said.warnings.append(_on_message("ack()", self.id, "retry()"))
+        else:
+            self._word = _ACKED
+
+    def retry(self, options: Mapping[str, Any] | None = None, **given: Any) -> None:
+        """Ask for the message again, after `delaySeconds`, else the defaults. Called again, it replaces the delay.
+
+        Raises TypeError for a delay beyond 32 bits, and Refused (10203) for one outside 0..86400 seconds.
+        """
+        delay, said = delay_of(options, given), self._said
+        if delay is not None:
+            check_delay(delay, said.limits)
+        if not said.plain and said.ignores("retry()", self.id, silent_after_ack_all=False):
+            return
+        if self._word == _ACKED:
+            said.warnings.append(_on_message("retry()", self.id, "ack()"))
+            return
+        self._word, self._delay_seconds = _RETRIED, delay
+
+    def __repr__(self) -> str:
+        return f"Message(id={self.id!r}, attempts={self.attempts}, body={self.body!r})"
+
+
+class BatchMetadata:
+    """What comes with a batch beside its messages: `metrics` of the backlog that remained when it left."""
+
+    __slots__ = ("metrics",)
+
+    def __init__(self, metrics: Metrics) -> None:
+        self.metrics = metrics
+
+
+class MessageBatch:
+    """Messages of one queue, delivered together. `queue` is its name."""
+
+    __slots__ = ("_said", "messages", "metadata", "queue")
+
+    def __init__(self, queue: str, flight: Flight, metrics: Metrics, limits: Limits, late: Callable[[str], None]) -> None:
+        self._said = said = _Said(limits, late)
+        self.queue = queue
+        self.messages = [Message(stored, said) for stored in flight.messages]
+        self.metadata = BatchMetadata(metrics)
+
+    def ack_all(self) -> None:
+        """Acknowledge every message about which nothing has been said, also when the handler fails afterwards."""
+        said = self._said
+        if said.refuses_late("ackAll()"):
+            return
+        if said.retry_all:
+            said.warnings.append(_on_batch("ackAll()", "retryAll()"))
+            return
+        said.ack_all, said.plain = True, False
+
+    def retry_all(self, options: Mapping[str, Any] | None = None, **given: Any) -> None:
+        """Ask for every message again about which nothing has been said. A second call changes the delay only if it names one.
+
+        Raises TypeError for a delay beyond 32 bits, and Refused (10202) for one outside 0..86400 seconds.
+        """
+        delay, said = delay_of(options, given), self._said
+        if delay is not None:
+            check_delay(delay, said.limits, refusals.BatchDelayInvalid)
+        if said.refuses_late("retryAll()"):
+            return
+        if said.ack_all:
+            said.warnings.append(_on_batch("retryAll()", "ackAll()"))
+            return
+        said.retry_all, said.plain = True, False
+        if delay is not None:
+            said.retry_all_delay = delay
+
+    ackAll, retryAll = ack_all, retry_all  # noqa: N815 - JavaScript's names
+
+    def crash_at(self, crash: Callable[[str], None]) -> None:
+        """Have `crash` called with the id of each message whose body is read for the first time: chaos."""
+        self._said.crash = crash
+
+    def settlement(self, batch: int, outcome: str, error: str | None, lost: frozenset[str] = frozenset()) -> Settle:
+        """What the calls and the handler's end ask for. Later calls are ignored, with a warning."""
+        said = self._said
+        said.settled, said.plain = True, False
+        words = [message._word for message in self.messages]  # noqa: SLF001 - the two classes are one thing
+        retries: tuple[tuple[str, int | None], ...] = ()
+        acks = _NONE
+        if _RETRIED in words:
+            retried = [m for m, word in zip(self.messages, words, strict=True) if word == _RETRIED]
+            retries = tuple([(message.id, message._delay_seconds) for message in retried])  # noqa: SLF001 - as above
+        if retries or outcome != "ok" or said.retry_all or lost:  # else a good end acknowledges everything anyway
+            acks = frozenset([m.id for m, word in zip(self.messages, words, strict=True) if word == _ACKED])
+        return Settle(
+            self.queue, batch, outcome, error, acks, retries, said.ack_all, said.retry_all, said.retry_all_delay, lost,
+            tuple(said.warnings),
+        )  # fmt: skip
+
+    def forget(self) -> None:
+        """Drop what was said: the process that heard it is gone."""
+        said = self._said
+        said.ack_all = said.retry_all = False
+        said.retry_all_delay = None
+        said.warnings.clear()
+        for message in self.messages:
+            message._word = _UNDECIDED  # noqa: SLF001 - the two classes are one thing
+
+
+class _Said:
+    """What has been said about a whole batch. Its messages know this, not the batch: a circle would wait for the collector."""
+
+    __slots__ = ("ack_all", "crash", "late", "limits", "plain", "retry_all", "retry_all_delay", "settled", "warnings")
+
+    def __init__(self, limits: Limits, late: Callable[[str], None]) -> None:
+        self.limits = limits
+        self.late = late
+        self.crash: Callable[[str], None] | None = None
+        self.plain = True  # nothing has been said about the whole batch, and it is not settled
+        self.ack_all = self.retry_all = self.settled = False
+        self.retry_all_delay: int | None = None
+        self.warnings: list[str] = []
+
+    def ignores(self, call: str, id: str, *, silent_after_ack_all: bool) -> bool:
+        """Whether a call on a message comes too late to have an effect."""
+        if self.refuses_late(f"{call} on message {id}"):
+            return True
+        if self.ack_all:
+            if not silent_after_ack_all:
+                self.warnings.append(_on_message(call, id, "ackAll()"))
+            return True
+        if self.retry_all and call == "ack()":
+            self.warnings.append(_on_message(call, id, "retryAll()"))
+            return True
+        return False
+
+    def refuses_late(self, call: str) -> bool:
+        """Whether the batch is settled; then the call is a warning for the report."""
+        if self.settled:
+            self.late(f"Received a call to {call} after the batch was settled. It has no effect.")
+        return self.settled
+
+
+_NONE: frozenset[str] = frozenset()
+
+
+def _on_message(call: str, id: str, earlier: str) -> str:
+    return (
+        f"Received a call to {call} on message {id} after {earlier} was already called. "
+        f"Calling {call} on a message after calling {earlier} has no effect."
+    )
+
+
+def _on_batch(call: str, earlier: str) -> str:
+    return (
+        f"Received a call to {call} after {earlier} was already called. Calling {call} after calling {earlier} has no effect."
+    )

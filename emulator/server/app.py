@@ -1,0 +1,152 @@
+"""The ASGI application: every operation under `/client/v4` and without it, the control API if it is open, and what watches.
+
+Around them stands a border that no request passes with too many headers, or from another origin's page.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from http import HTTPStatus
+from ipaddress import ip_address
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+from starlette.routing import Route
+
+from emulator.server.dashboard.pages import routes as watching
+from emulator.server.observe.logs import RequestLog
+from emulator.server.operations import consumers, control, messages, queues, subscriptions
+from emulator.server.wire import answers
+from emulator.server.wire.endpoint import Endpoint, answer
+from emulator.server.wire.openapi import document_operation
+from emulator.server.wire.refusals import CrossOrigin, HeadersTooLarge, MethodNotAllowed, NoRoute
+from emulator.server.wire.routes import Routes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from starlette.requests import Request
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
+    from emulator.core.refusals import Refused
+    from emulator.server.operations.operation import Operation
+    from emulator.server.service import Service
+
+PREFIXES = ("/client/v4", "")
+HEADERS_MAX = 100
+HEADER_BYTES_MAX = 32_000
+
+OPERATIONS: tuple[Operation, ...] = (
+    *messages.OPERATIONS, *queues.OPERATIONS, *consumers.OPERATIONS, *subscriptions.OPERATIONS,
+)  # fmt: skip
+"""Cloudflare's endpoints."""
+
+
+def create_app(service: Service, *, listens: bool = False) -> Application:
+    """The application over a service. One that `listens` and asks for no token answers to no name of the internet."""
+    return Application(service, near=listens and not service.access.closed)
+
+
+class Application:
+    """ASGI: endpoints are found in a table, what people look at is Starlette's business."""
+
+    def __init__(self, service: Service, *, near: bool) -> None:
+        self._routes = Routes()
+        for prefix in PREFIXES:
+            self._add(service, OPERATIONS, f"{prefix}/accounts/{{account_id}}")
+        own = [document_operation(OPERATIONS, closed=service.access.closed), *(control.OPERATIONS if service.control else ())]
+        self._add(service, own, "")
+        handlers: Any = {HTTPException: _refuse}
+        self._pages = Starlette(routes=watching(service, service.watch), exception_handlers=handlers)
+        self._pages.router.redirect_slashes = False
+        self._whole = RequestLog(Border(self._dispatch, near=near))
+
+    def _add(self, service: Service, operations: Iterable[Operation], prefix: str) -> None:
+        for operation in operations:
+            self._routes.add(operation.method, prefix + operation.path, Endpoint(service, operation))
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        await self._whole(scope, receive, send)
+
+    def prompt(self, method: str, path: str) -> bool:
+        """Whether a request is answered without waiting for anything: those about messages, once their body is there."""
+        found = self._routes.find(path)
+        endpoint = None if found is None else found.methods.get(method)
+        return endpoint is not None and endpoint.operation.data and endpoint.operation.body is not None
+
+    async def _dispatch(self, scope: Scope, receive: Receive, send: Send) -> None:
+        found = None
+        if scope["type"] == "http":
+            found = self._routes.find(scope["path"].removeprefix(scope.get("root_path", "")))
+        if found is None:
+            await self._pages(scope, receive, send)
+            return
+        endpoint = found.methods.get(scope["method"])
+        if endpoint is None:
+            await _not_allowed(found.methods)(scope, receive, send)
+            return
+        scope["path_params"] = found.params
+        await endpoint(scope, receive, send)
+
+
+async def _refuse(request: Request, error: HTTPException) -> Response:
+    if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+        path = request.scope["path"]
+        routes = [each for each in request.app.routes if isinstance(each, Route) and each.path_regex.match(path)]
+        return _not_allowed({method for each in routes for method in each.methods or ()})
+    refused = NoRoute()
+    return Response(answers.failure(refused), refused.status, media_type="application/json")
+
+
+def _not_allowed(methods: Iterable[str]) -> Response:
+    refused = MethodNotAllowed()
+    headers = {"allow": ", ".join(sorted(methods))}
+    return Response(answers.failure(refused), refused.status, headers, "application/json")
+
+
+class Border:
+    """Refuses what no client sends, before anything looks at it."""
+
+    def __init__(self, app: ASGIApp, *, near: bool) -> None:
+        self.app, self.near = app, near
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let a request pass, or refuse it."""
+        if scope["type"] == "http":
+            refused = _suspicious(scope, near=self.near)
+            if refused is not None:
+                await answer(send, refused.status, answers.failure(refused))
+                return
+        await self.app(scope, receive, send)
+
+
+def _suspicious(scope: Scope, *, near: bool) -> Refused | None:
+    headers = scope["headers"]
+    size_bytes = len(scope.get("raw_path") or b"") + len(scope["query_string"])
+    if len(headers) > HEADERS_MAX or size_bytes + sum(len(n) + len(v) for n, v in headers) > HEADER_BYTES_MAX:
+        return HeadersTooLarge()
+    named = dict(headers)
+    origin = named.get(b"origin")
+    if origin is not None and origin.partition(b"://")[2] != named.get(b"host", b""):
+        return CrossOrigin()
+    if b"%2f" in (scope.get("raw_path") or b"").lower():
+        return NoRoute()
+    if near and not _is_near(named.get(b"host", b"").decode("latin-1")):
+        return CrossOrigin("without a token this server is to be asked for as localhost, or by the address of this computer")
+    return None
+
+
+def _is_near(host: str) -> bool:
+    """Whether a Host header names this computer. A name of the internet may be made to lead here, and bring a page along."""
+    try:
+        name = urlsplit(f"//{host}").hostname or ""
+    except ValueError:
+        return False
+    with suppress(ValueError):
+        ip_address(name)
+        return True
+    return "." not in name.rstrip(".") or name.endswith(".localhost")

@@ -1,0 +1,91 @@
+"""Dead letters go back to where they came from. Attempts start anew; id, body and content type stay, and so one timeline.
+
+Each batch leaves the dead-letter queue in the very step in which it is stored in the other: whenever the server is killed, a
+letter is in one of them, and never in both.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from cfq_lint.facts import limits as cloudflare
+from emulator.core import commands
+from emulator.core import events as happened
+from emulator.core.decide.manage import find
+from emulator.core.model import FLYING, Message
+from emulator.core.refusals import Refused
+from emulator.server.observe.watch import dead_letter_sources
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from emulator.engine.account import Broker
+    from emulator.server.observe.watch import Death
+
+
+class SentBack(NamedTuple):
+    """How many went back, how many stay, and why they stay."""
+
+    moved: int
+    left: int
+    refused: str | None
+
+
+def send_back(
+    broker: Broker, queue: str, deaths: dict[tuple[str, str], Death], target: str | None = None, limit: int | None = None
+) -> SentBack:
+    """Send the dead letters of a queue, `limit` at most, each to its own source, or all that waits there to `target`.
+
+    Letters that a consumer has in hand, and those whose source is gone or not known, stay. Raises Refused (11000).
+    """
+    held = find(broker.state, queue)
+    if target is not None:
+        find(broker.state, target)
+    waiting = [each for each in list(held.messages.values()) if (each.dead or target is not None) and each.place < FLYING]
+    letters = waiting[:limit]
+    homes = dict.fromkeys((each.id for each in letters), target) if target else _homes(broker, queue, letters, deaths)
+    parted: dict[str, list[Message]] = {}
+    for letter in letters:
+        home = homes.get(letter.id)
+        if home is not None and home != queue and home in broker.state.queues:
+            parted.setdefault(home, []).append(letter)
+    moved = 0
+    for home, those in parted.items():
+        for batch in _batches(those):
+            try:
+                broker.execute(commands.Redrive(queue, home, tuple([letter.id for letter in batch])))
+            except Refused as refusal:
+                return SentBack(moved, len(waiting) - moved, str(refusal))
+            moved += len(batch)
+    return SentBack(moved, len(waiting) - moved, None if moved == len(letters) else "their source is not known or is gone")
+
+
+def _homes(broker: Broker, queue: str, letters: list[Message], deaths: dict[tuple[str, str], Death]) -> dict[str, str | None]:
+    """Where each letter came from: as watched, else as the journal says, else the only queue that sends its letters here."""
+    homes: dict[str, str | None] = {
+        letter.id: deaths[queue, letter.id].source for letter in letters if (queue, letter.id) in deaths
+    }
+    missing = {letter.id for letter in letters} - homes.keys()
+    if missing:
+        for event in broker.journal.read():
+            if isinstance(event, happened.Settled | happened.LeasesSettled | happened.LeasesLapsed) and event.target == queue:
+                homes.update(dict.fromkeys(missing.intersection(event.dead), event.queue))
+        sources = dead_letter_sources(list(broker.state.queues.items())).get(queue, [])
+        if len(sources) == 1:
+            homes.update(dict.fromkeys(missing - homes.keys(), sources[0]))
+    return homes
+
+
+def _batches(letters: Iterable[Message]) -> Iterator[list[Message]]:
+    """As many together as one sendBatch() takes."""
+    batch: list[Message] = []
+    size_bytes = 0
+    for letter in letters:
+        full = len(batch) == cloudflare.SEND_BATCH_COUNT_MAX or size_bytes + len(letter.body) > cloudflare.SEND_BATCH_SIZE_BYTES
+        if batch and full:
+            yield batch
+            batch, size_bytes = [], 0
+        batch.append(letter)
+        size_bytes += len(letter.body)
+    if batch:
+        yield batch

@@ -1,0 +1,1 @@
+"""The REST API, a file for each operation."""

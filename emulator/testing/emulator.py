@@ -1,0 +1,331 @@
+"""Emulator: the face for tests. Time stands still until a test moves it; everything due then happens in order.
+
+>>> emu = Emulator()
+>>> jobs = emu.create_queue("jobs")
+>>> handler = emu.consume("jobs", lambda batch: print(batch.messages[0].body), max_batch_timeout=0)
+>>> reply = jobs.send({"id": 1})
+>>> emu.run_until_idle()
+{'id': 1}
+"""
+
+from __future__ import annotations
+
+from os import PathLike
+from typing import TYPE_CHECKING, Any, Self, overload
+
+from emulator.core import commands
+from emulator.core.decide.manage import find
+from emulator.core.limits import Limits, limits_of
+from emulator.core.model import Consumer, QueueState
+from emulator.engine.account import Broker
+from emulator.engine.clock import VirtualClock, moment, moment_us
+from emulator.engine.faults import CALM, Dice, Faults
+from emulator.engine.ids import Ids
+from emulator.engine.journal import Journal, JournalError
+from emulator.engine.journal.memory import MemoryJournal
+from emulator.engine.journal.sqlite import SQLiteJournal
+from emulator.engine.ledger import history
+from emulator.engine.ledger.ends import consumed_of, ends
+from emulator.engine.targets.handlers import handler_call
+from emulator.engine.targets.python import Runner
+from emulator.engine.timeline import Timeline
+from emulator.testing.queue import Queue
+from emulator.testing.report import Report
+from emulator.workers.bindings import Binding, Environment
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from datetime import datetime, timedelta
+
+    from emulator.core.events import Event
+    from emulator.engine.ledger.history import Delivery, Fate, Trace
+
+
+START = "2026-01-01T00:00:00Z"
+"""When a new emulator's clock starts."""
+
+
+class Emulator:
+    """One account's Cloudflare Queues, in process, on a virtual clock.
+
+    `plan` is "paid" or "free". `seed` makes ids and faults the same in every run; None draws them. `start` is when the clock
+    starts (ISO text or datetime). `limits` is "strict", "relaxed" or a `Limits` value. `journal` is a path (SQLite) or a
+    Journal; without it everything is kept in memory. `faults` asks for chaos. `flags` are compatibility flags. With `strict`,
+    a handler's error is raised again in the test, after its batch has been settled.
+    """
+
+    def __init__(
+        self,
+        plan: str = "paid",
+        seed: int | None = 0,
+        start: datetime | str = START,
+        *,
+        limits: str | Limits = "strict",
+        journal: str | PathLike[str] | Journal | None = None,
+        faults: Faults = CALM,
+        flags: Iterable[str] = (),
+        strict: bool = False,
+    ) -> None:
+        if plan not in {"paid", "free"}:
+            message = f"plan must be 'paid' or 'free', not {plan!r}"
+            raise ValueError(message)
+        self.plan, self.seed, self.strict = plan, seed, strict
+        self.flags = frozenset(flags)
+        bounds = limits_of(limits)
+        self._clock = VirtualClock(moment_us(start))
+        Dice(faults, seed)  # wrong chances are refused before a file is opened
+        if journal is None:
+            journal = MemoryJournal()
+        elif isinstance(journal, str | PathLike):
+            journal = SQLiteJournal(journal)
+        try:
+            self._broker = Broker(journal, self._clock, bounds, plan)
+        except JournalError:
+            journal.close()
+            raise
+        sequence = self._broker.sequence
+        if self._broker.state.now_us > self._clock.now_us():
+            self._clock.move_to(self._broker.state.now_us)
+        # What follows a restart must not repeat the ids that came before it.
+        stream: int | str | None = seed if seed is None or not sequence else f"{seed}:{sequence}"
+        self._ids = Ids(stream)
+        self._dice = Dice(faults, stream)
+        self.env = Environment(self.queue, lambda: self._broker.state.queues)
+        self._runner = Runner(self._broker, self._dice, self.env, self.flags)
+        self._queues: dict[str, Queue] = {}
+        self._content_type = "json"
+        self._claimed: set[str] = set()
+        self._timeline = Timeline(self._clock, self._broker, self._runner, self._dice, strict=strict)
+        self._closed = False
+        self._broker.recover()
+
+    @classmethod
+    def from_wrangler(cls, path: str | PathLike[str], *, env: str | None = None, plan: str = "paid", **options: Any) -> Self:
+        """An emulator with the queues, consumers and bindings of a wrangler file, for one environment.
+
+        Consumers wait for their handlers: `attach`. The other options are Emulator's. Raises Refused (ConfigRefused, with
+        `findings`) for a file with lint errors or without that environment.
+        """
+        from emulator.workers.setup import load
+
+        config = load(path, env, plan)
+        flags = config.flags | frozenset(options.pop("flags", ()))
+        emulator = cls(plan, flags=flags, **options)
+        emulator._content_type = config.content_type
+        state = emulator._broker.state
+        for name in dict.fromkeys([*config.bindings.values(), *config.consumers]):
+            if name not in state.queues:
+                emulator.create_queue(name)
+        for name, consumer in config.consumers.items():
+            emulator._set_consumer(name, consumer, attached=False)
+        for variable, value in config.variables.items():
+            emulator.env.bind(variable, value)
+        for binding, name in config.bindings.items():
+            emulator.env.bind(binding, Binding(emulator.queue(name), exposes_codes=config.exposes_codes))
+        emulator.env.declare()
+        return emulator
+
+    def worker(self, path: str | PathLike[str], env: str | None = None, **options: Any) -> Any:
+        """A Python Worker's own source: of a wrangler file, with its queues, consumers and bindings; or a .py file.
+
+        A file is loaded for the consumers that wait for a handler. `secrets` and `bindings` go into the Worker's `env`, and a
+        store for each name in `kv` and `d1`; `fetch` answers its outgoing requests, which are refused without it. Gives a
+        `python_workers.worker.Worker`: `module`, `env`, `await fetch(request)`, `call(name, …)`. Raises Refused
+        (ConfigRefused), and what the Worker's module raises.
+        """
+        from importlib import import_module
+
+        return import_module("emulator.workers.python.loading").load(self, path, env, **options)  # it stands above: no import
+
+    # --- queues and consumers
+
+    def create_queue(
+        self,
+        name: str,
+        *,
+        delivery_delay: int | None = None,
+        message_retention_period: int | None = None,
+        jurisdiction: str | None = None,
+    ) -> Queue:
+        """Create a queue (seconds). Raises Refused: 11003 for a bad name, 11009 for a taken one, 100128 for bad settings."""
+        self._broker.execute(commands.CreateQueue(name, delivery_delay, message_retention_period, jurisdiction))
+        return self.queue(name)
+
+    def queue(self, name: str) -> Queue:
+        """The queue of that name. Raises Refused (11000) when there is none."""
+        find(self._broker.state, name)
+        if name not in self._queues:
+            self._queues[name] = Queue(name, self._broker, self._ids, self._dice, self._content_type)
+        return self._queues[name]
+
+    @property
+    def queues(self) -> list[str]:
+        """The names of all queues, sorted."""
+        return sorted(self._broker.state.queues)
+
+    def update_queue(
+        self, name: str, *, delivery_delay: int | None = None, message_retention_period: int | None = None
+    ) -> Queue:
+        """Change a queue's settings (seconds). Raises Refused: 11000 or 100128."""
+        self._broker.execute(commands.ChangeQueue(name, delivery_delay, message_retention_period))
+        return self.queue(name)
+
+    def delete_queue(self, name: str) -> None:
+        """Delete a queue with its messages. Raises Refused (11000) when there is none."""
+        self._broker.execute(commands.DeleteQueue(name))
+        self._queues.pop(name, None)
+        self._runner.calls.pop(name, None)
+        self._claimed.discard(name)
+
+    @overload
+    def consume(self, queue: str, handler: None = None, *, type: str = "worker", **settings: Any) -> Callable[[Any], Any]: ...
+    @overload
+    def consume(self, queue: str, handler: Any, *, type: str = "worker", **settings: Any) -> Any: ...
+    def consume(self, queue: str, handler: Any = None, *, type: str = "worker", **settings: Any) -> Any:
+        """Give a queue its consumer, in Wrangler's names: `max_batch_size`, `max_batch_timeout`, `max_retries`,
+        `dead_letter_queue`, `retry_delay`, `max_concurrency`, `visibility_timeout_ms`.
+
+        A function, a class or an object with `queue()`; left out, this is a decorator. `type="http_pull"` takes no handler.
+        A dead-letter queue that is missing is created. Raises Refused: 11000, 11004 for a second consumer, 100127.
+        """  # noqa: D205 - the first sentence needs two lines
+        unknown = settings.keys() - _SETTINGS
+        if unknown:
+            message = f"unknown setting {min(unknown)!r}: there are {', '.join(sorted(_SETTINGS))}"
+            raise TypeError(message)
+        if settings.get("dead_letter_queue") == "":
+            settings["dead_letter_queue"] = None
+        consumer = Consumer(type, **settings)
+        if type == "http_pull":
+            if handler is not None:
+                raise TypeError("an http_pull consumer takes no handler: messages are fetched with pull()")
+            self._set_consumer(queue, consumer, attached=False)
+            return None
+        if handler is None:
+            return lambda given: self.consume(queue, given, type=type, **settings)
+        call = handler_call(handler)
+        self._set_consumer(queue, consumer, attached=True)
+        self._runner.calls[queue] = call
+        return handler
+
+    def _set_consumer(self, queue: str, consumer: Consumer, *, attached: bool) -> None:
+        """A consumer may be set anew if a journal remembers it or while it waits for its handler; else it is the second."""
+        known = self._broker.state.queues.get(queue)
+        waits = known is not None and _lacks_handler(known) and attached
+        self._broker.execute(commands.SetConsumer(queue, consumer, attached, replace=waits or queue not in self._claimed))
+        self._claimed.add(queue)
+
+    def attach(self, handler: Any, queue: str | None = None) -> Any:
+        """Give a configured consumer its handler; without a queue, every consumer that has none. Returns the handler."""
+        call = handler_call(handler)
+        state = self._broker.state
+        names = [queue] if queue is not None else [n for n, q in sorted(state.queues.items()) if _lacks_handler(q)]
+        if not names:
+            raise ValueError("no consumer waits for a handler")
+        for name in names:
+            known = find(state, name)
+            if known.consumer is None or known.consumer.type != "worker":
+                message = f"queue {name!r} has no push consumer to attach a handler to: use consume()"
+                raise ValueError(message)
+            self._runner.calls[name] = call
+            self._claimed.add(name)
+            self._broker.execute(commands.Attach(name))
+        return handler
+
+    def remove_consumer(self, queue: str) -> None:
+        """Take a queue's consumer away; the queue goes on storing. Raises Refused (11000)."""
+        self._broker.execute(commands.RemoveConsumer(queue))
+        self._runner.calls.pop(queue, None)
+
+    # --- time
+
+    @property
+    def now(self) -> datetime:
+        """The virtual time: an aware datetime in UTC."""
+        return moment(self._clock.now_us())
+
+    def advance(self, span: float | timedelta = 0) -> None:
+        """Let time pass (seconds or timedelta). Everything due up to the new moment happens, in order, each at its own moment.
+
+        Raises ValueError for a negative span, RuntimeError inside a handler; with `strict`, a handler's error.
+        """
+        self._check_open()
+        self._timeline.advance(span)
+
+    def advance_to(self, when: datetime | str) -> None:
+        """Let time pass up to a moment (datetime or ISO text), as `advance` does. Raises ValueError for one that is over."""
+        self.advance(moment(moment_us(when)) - self.now)
+
+    def run_until_idle(self) -> None:
+        """Let time pass until no batch is due and no handler runs. Leases and retention alone do not move the clock.
+
+        Raises RuntimeError inside a handler, and when there is no end: queues that feed each other, a message sent by its own
+        handler; with `strict`, a handler's error.
+        """
+        self._check_open()
+        self._timeline.run_until_idle()
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise RuntimeError("the emulator is closed")
+
+    # --- what has happened
+
+    @property
+    def events(self) -> list[Event]:
+        """Everything that has happened, in order."""
+        return list(self._broker.journal.read())
+
+    @property
+    def deliveries(self) -> list[Delivery]:
+        """Every batch that a push consumer received: (at, queue, messages, outcome, error)."""
+        return history.deliveries(self._broker.journal.read())
+
+    @property
+    def fates(self) -> list[Fate]:
+        """What became of each message in each queue that it entered, in order of entry."""
+        return history.fates(self._broker.journal.read())
+
+    @property
+    def errors(self) -> list[BaseException]:
+        """The errors of handlers, oldest first."""
+        return [failure.error for failure in self._runner.failures]
+
+    def trace(self, message_id: str | None = None) -> Trace:
+        """The timeline of a message (its id, or the start of it), or of all: lines (at, queue, id, attempt, what); `to_json()`.
+
+        `ends` (and `end`, of the one message) tell the state that it reached, who owns it there, and the four layers.
+        """
+        found = ends(self._broker.journal.read(), consumed_of(self._broker.state.queues), message_id)
+        return history.trace(self._broker.journal.read(), message_id, found)
+
+    def report(self) -> Report:
+        """Counts for each queue, each message's state and owner, warnings, errors; prints as tables; `to_json()`."""
+        return Report(self._broker, self._runner, self.now, {name: queue.empty_pulls for name, queue in self._queues.items()})
+
+    # --- the end
+
+    def close(self) -> None:
+        """End running handlers, remember the time, let go of the journal. Closing twice does nothing."""
+        if self._closed:
+            return
+        if self._runner.handling:
+            raise RuntimeError("close() was called by a handler: an emulator is closed by the test")
+        self._closed = True
+        self._runner.close()
+        self._broker.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<Emulator plan={self.plan} now={self.now.isoformat()} queues={len(self._broker.state.queues)}>"
+
+
+_SETTINGS = frozenset(Consumer._fields) - {"type"}
+
+
+def _lacks_handler(queue: QueueState) -> bool:
+    return queue.consumer is not None and queue.consumer.type == "worker" and not queue.attached

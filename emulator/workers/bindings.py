@@ -1,0 +1,171 @@
+"""env.MY_QUEUE: `send`, `sendBatch`, `metrics`, as a Worker sees them. Each call acts at once; awaiting it gives the result.
+
+Values cross into JavaScript first, as in a Python Worker: what cannot cross raises TypeError in the SDK's words.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from contextlib import contextmanager
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
+
+from emulator.core.refusals import Refused
+from emulator.engine.bodies import UNDEFINED
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+
+    from emulator.engine.metrics import Metrics
+
+
+class Resolved:
+    """A promise that is resolved already: await it, or read its value's attributes without awaiting."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __await__(self) -> Generator[None, None, Any]:
+        return self.value
+        yield
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.value, name)
+
+
+class SendReply:
+    """What `send` and `sendBatch` resolve to: `metadata.metrics` of the backlog after the messages were stored."""
+
+    __slots__ = ("ids", "metrics")
+
+    def __init__(self, ids: tuple[str, ...], metrics: Metrics) -> None:
+        self.ids, self.metrics = ids, metrics
+
+    @property
+    def id(self) -> str:
+        """The id of the first message."""
+        return self.ids[0]
+
+    @property
+    def metadata(self) -> SendReply:
+        """The object that has the metrics."""
+        return self
+
+    def __repr__(self) -> str:
+        return f"SendReply(ids={self.ids!r}, metrics={self.metrics!r})"
+
+
+class Binding:
+    """A queue as a producer's binding."""
+
+    __slots__ = ("_exposes_codes", "_queue")
+
+    def __init__(self, queue: Any, *, exposes_codes: bool = True) -> None:
+        self._queue, self._exposes_codes = queue, exposes_codes
+
+    def send(self, body: Any = UNDEFINED, options: Mapping[str, Any] | None = None, **given: Any) -> Resolved:
+        """Send one message: `contentType`, `delaySeconds`. Raises TypeError or Refused; stored when it returns."""
+        known = _options(options, given)
+        content_type = known.pop("content_type", None) or self._queue.default_content_type
+        with self._telling("send"):
+            return Resolved(self._queue.send(_crossing(body), content_type=content_type, **known))
+
+    def send_batch(
+        self, messages: Iterable[Mapping[str, Any]], options: Mapping[str, Any] | None = None, **given: Any
+    ) -> Resolved:
+        """Send messages together: each `{"body": …, "contentType": …, "delaySeconds": …}`. Raises TypeError or Refused."""
+        known = _options(options, given)
+        known.pop("content_type", None)
+        rows = [{**row, "body": _crossing(row["body"])} if "body" in row else row for row in messages]
+        with self._telling("sendBatch"):
+            return Resolved(self._queue.send_batch(rows, **known))
+
+    @contextmanager
+    def _telling(self, call: str) -> Iterator[None]:
+        """Without the flag queue_expose_error_codes a Worker sees the HTTP status instead of cause and code."""
+        try:
+            yield
+        except Refused as refused:
+            if not self._exposes_codes:
+                refused.args = (f"Queue {call} failed: {HTTPStatus(refused.status).phrase}",)
+            raise
+
+    def metrics(self) -> Resolved:
+        """The backlog now."""
+        return Resolved(self._queue.metrics())
+
+    sendBatch = send_batch  # noqa: N815 - JavaScript's name
+
+    def __repr__(self) -> str:
+        return f"Binding({self._queue.name!r})"
+
+
+def _options(options: Mapping[str, Any] | None, given: Mapping[str, Any]) -> dict[str, Any]:
+    names = {"contentType": "content_type", "delaySeconds": "delay_seconds"}
+    merged = {names.get(name, name): value for name, value in {**(options or {}), **given}.items()}
+    unknown = {names.get(name, name) for name in given} - set(names.values())
+    if unknown:
+        message = f"unknown option {min(unknown)!r}: there are contentType and delaySeconds"
+        raise TypeError(message)
+    return {name: value for name, value in merged.items() if name in {"content_type", "delay_seconds"} and value is not None}
+
+
+def _crossing(value: Any) -> Any:
+    """The value, if it can cross into JavaScript. Raises TypeError if not."""
+    kind = type(value)
+    if kind in {str, int, float, bool, bytes, type(None)}:
+        return value
+    if isinstance(value, dict):
+        for entry in value.values():
+            _crossing(entry)
+    elif isinstance(value, list):
+        for entry in value:
+            _crossing(entry)
+    elif isinstance(value, tuple | bytearray | re.Pattern) or inspect.isawaitable(value):
+        message = f"{kind.__name__} cannot be sent over RPC."
+        raise TypeError(message)
+    return value
+
+
+class Environment:
+    """`env`: bindings by name, as attributes and items. Without a Wrangler file, queue `my-jobs` is bound as MY_JOBS."""
+
+    def __init__(self, find: Callable[[str], Any], names: Callable[[], Iterable[str]]) -> None:
+        self._find, self._names = find, names
+        self._bound: dict[str, Any] = {}
+        self._declared = False
+
+    def bind(self, name: str, value: Any) -> None:
+        """Bind a name to a queue or to any other value."""
+        self._bound[name] = value
+
+    def declare(self) -> None:
+        """From now on only what is bound exists, as a Wrangler file has it."""
+        self._declared = True
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        if name in self._bound:
+            return self._bound[name]
+        if not self._declared:
+            for queue in self._names():
+                if queue.upper().replace("-", "_") == name:
+                    return Binding(self._find(queue))
+        known = ", ".join(sorted(self)) or "none"
+        message = f"there is no binding {name!r} (bindings: {known})"
+        raise AttributeError(message)
+
+    def __getitem__(self, name: str) -> Any:
+        try:
+            return getattr(self, name)
+        except AttributeError as error:
+            raise KeyError(str(error)) from None
+
+    def __iter__(self) -> Iterator[str]:
+        yield from self._bound
+        if not self._declared:
+            yield from (name.upper().replace("-", "_") for name in self._names())

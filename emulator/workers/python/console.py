@@ -1,0 +1,45 @@
+"""`console`: what a Worker writes is logged and remembered."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from emulator.workers.python.javascript.js_globals import JSON
+from emulator.workers.python.javascript.js_values import JsProxy
+from emulator.workers.python.javascript.to_js import PyProxy
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_log = logging.getLogger("emulator.worker")
+_log.addHandler(logging.NullHandler())  # who wants to see it asks for it
+_LEVELS = {"debug": logging.DEBUG, "warn": logging.WARNING, "error": logging.ERROR}
+
+
+class Line(NamedTuple):
+    """What a Worker wrote with `console`: `level` (log, info, debug, warn, error, trace) and `text`."""
+
+    level: str
+    text: str
+
+
+class Console:
+    """`console`: what is written goes to the logger `emulator.worker` and stays in `worker.console`."""
+
+    def __init__(self, lines: list[Line]) -> None:
+        self._lines = lines
+
+    def _write(self, level: str, *parts: Any) -> None:
+        text = " ".join(part if isinstance(part, str) else _shown(part) for part in parts)
+        self._lines.append(Line(level, text))
+        _log.log(_LEVELS.get(level, logging.INFO), "%s", text)
+
+    def __getattr__(self, level: str) -> Callable[..., None]:
+        if level not in {"debug", "error", "info", "log", "trace", "warn"}:
+            raise AttributeError(level)
+        return lambda *parts: self._write(level, *parts)
+
+
+def _shown(value: Any) -> str:
+    return JSON.stringify(value) if isinstance(value, JsProxy) and not isinstance(value, PyProxy) else str(value)

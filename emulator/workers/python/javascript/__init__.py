@@ -1,0 +1,1 @@
+"""What a Python Worker sees of JavaScript."""

@@ -1,0 +1,94 @@
+"""`to_js` and `create_proxy` of `pyodide.ffi`, and JavaScript's undefined.
+
+https://pyodide.org/en/stable/usage/api/python-api/ffi.html.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from emulator.workers.python.javascript.js_time import JsTime
+from emulator.workers.python.javascript.js_values import JsArray, JsLiteralMap, JsProxy
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator
+
+
+class Undefined:
+    """JavaScript's undefined: False, and None once it is in Python."""
+
+    def __bool__(self) -> bool:
+        return False
+
+    def __repr__(self) -> str:
+        return "undefined"
+
+
+UNDEFINED = Undefined()
+
+
+class PyProxy(JsProxy):
+    """What `create_proxy` gives: call it, await it, read its attributes; `destroy()` when done."""
+
+    def __init__(self, inner: Any) -> None:
+        self._inner = inner
+
+    def __call__(self, *args: Any, **options: Any) -> Any:  # noqa: D102 - what it stands for
+        return self._inner(*args, **options)
+
+    def __await__(self) -> Generator[Any, Any, Any]:
+        awaited: Generator[Any, Any, Any] = self._awaited().__await__()
+        return awaited
+
+    async def _awaited(self) -> Any:
+        return await self._inner
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+    def to_py(self, **_options: Any) -> Any:
+        """What it stands for."""
+        return self._inner
+
+    unwrap = to_py
+
+
+def create_proxy(value: Any, /, **_options: Any) -> PyProxy:
+    """A Python value that JavaScript may keep."""
+    return PyProxy(value)
+
+
+def to_js(
+    value: Any,
+    /,
+    *,
+    depth: int = -1,
+    pyproxies: Any = None,  # noqa: ARG001 - Pyodide's parameter
+    create_pyproxies: bool = True,
+    dict_converter: Callable[[Any], Any] | None = None,
+    default_converter: Callable[..., Any] | None = None,
+    **_options: Any,
+) -> Any:
+    """`pyodide.ffi.to_js`: a dict becomes a literal Map, unless `dict_converter=Object.fromEntries` makes an object of it.
+
+    Raises TypeError for what cannot be converted when `create_pyproxies` is False.
+    """
+
+    def convert(entry: Any, level: int) -> Any:
+        if level == 0 or isinstance(entry, JsProxy | JsTime):
+            return entry
+        if isinstance(entry, dict):
+            pairs = [JsArray((key, convert(each, level - 1))) for key, each in entry.items()]
+            return dict_converter(JsArray(pairs)) if dict_converter is not None else JsLiteralMap(pairs)
+        if isinstance(entry, list | tuple):
+            return JsArray(convert(each, level - 1) for each in entry)
+        if entry is None or isinstance(entry, str | int | float | bytes | bytearray | memoryview | set | frozenset | Undefined):
+            return entry
+        if default_converter is not None:
+            return default_converter(entry, lambda each: convert(each, level - 1), lambda *_: None)
+        if not create_pyproxies:
+            message = f"no conversion known for {entry!r}"
+            raise TypeError(message)
+        return entry if hasattr(entry, "js_object") else create_proxy(entry)
+
+    return convert(value, depth)

@@ -1,0 +1,82 @@
+"""A queue as a Worker's binding: `send`, `sendBatch`, `metrics`. Values cross into JavaScript first, as in the runtime.
+
+https://developers.cloudflare.com/queues/configuration/javascript-apis/ (Python).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from emulator.engine.bodies import UNDEFINED
+from emulator.workers.python.javascript import convert
+from emulator.workers.python.javascript.js_time import JsTime
+from emulator.workers.python.javascript.js_values import JsDict
+from emulator.workers.python.javascript.promise import Promise
+from emulator.workers.python.javascript.to_js import UNDEFINED as JS_UNDEFINED
+
+if TYPE_CHECKING:
+    from emulator.engine.metrics import Metrics
+    from emulator.workers.bindings import Binding
+
+
+class QueueBinding:
+    """What `self.env.MY_QUEUE` is. `content_type` is what a body without one has: json, or v8 before 2024-03-18.
+
+    What cannot cross raises TypeError at once; what the service refuses is raised where the call is awaited.
+    """
+
+    def __init__(self, inner: Binding, content_type: str) -> None:
+        self._inner, self._content_type = inner, content_type
+
+    def send(self, body: Any = UNDEFINED, options: Any = None, **named: Any) -> Promise:
+        """Store one message; `contentType`, `delaySeconds`."""
+        known = _known(options, named)
+        content_type = known.setdefault("contentType", self._content_type)
+        crossed = _crossed(body, content_type)
+        return Promise(lambda: _reply(self._inner.send(crossed, known).value.metrics))
+
+    def sendBatch(self, messages: Any, options: Any = None, **named: Any) -> Promise:  # noqa: N802 - JavaScript's name
+        """Store messages together; each `{"body": …, "contentType": …, "delaySeconds": …}`."""
+        known = _known(options, named)
+        known.pop("contentType", None)
+        rows = [self._row(row) for row in messages]
+        return Promise(lambda: _reply(self._inner.send_batch(rows, known).value.metrics))
+
+    send_batch = sendBatch
+
+    def metrics(self) -> Promise:
+        """The backlog now."""
+        return Promise(lambda: _metrics(self._inner.metrics().value))
+
+    def _row(self, given: Any) -> dict[str, Any]:
+        row = _known(given, {})
+        content_type = row.setdefault("contentType", self._content_type)
+        members = convert.options_of(given, {})
+        return {**row, "body": _crossed(members["body"], content_type)} if "body" in members else row
+
+    def __repr__(self) -> str:
+        return repr(self._inner)
+
+
+def _crossed(body: Any, content_type: object) -> Any:
+    if body is UNDEFINED or body is JS_UNDEFINED:
+        return UNDEFINED
+    as_json = isinstance(content_type, str) and content_type.lower() == "json"
+    return convert.stored(body, as_json=as_json)
+
+
+def _known(options: Any, named: dict[str, Any]) -> dict[str, Any]:
+    """The two options that there are; other members of an object are ignored, as the runtime does."""
+    members = convert.options_of(options, named)
+    return {name: members[name] for name in ("contentType", "delaySeconds") if members.get(name) is not None}
+
+
+def _metrics(metrics: Metrics) -> JsDict:
+    found = JsDict(backlogCount=metrics.backlog_count, backlogBytes=metrics.backlog_bytes)
+    if metrics.oldest_message_timestamp is not None:
+        found["oldestMessageTimestamp"] = JsTime.at(metrics.oldest_message_timestamp)
+    return found
+
+
+def _reply(metrics: Metrics) -> JsDict:
+    return JsDict(metadata=JsDict(metrics=_metrics(metrics)))

@@ -1,0 +1,90 @@
+"""The modules that a Worker finds in the runtime, made anew for each Worker: `workers`, `js`, `pyodide.ffi`, `asgi`.
+
+What they lack raises NotEmulated when it is imported or touched.
+"""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from emulator.workers.python import asgi, worker_time
+from emulator.workers.python.errors import JsException, NotEmulated
+from emulator.workers.python.javascript import convert, js_globals
+from emulator.workers.python.javascript.headers import Headers
+from emulator.workers.python.javascript.http_values import Request, Response
+from emulator.workers.python.javascript.js_url import URL
+from emulator.workers.python.javascript.js_values import JsProxy
+from emulator.workers.python.javascript.to_js import UNDEFINED, create_proxy, to_js
+from emulator.workers.python.worker_sys import WorkerSys
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from emulator.workers.python.console import Console
+
+
+class StandIn(ModuleType):
+    """A module of the runtime. What is not in it is not emulated."""
+
+    def __init__(self, name: str, content: dict[str, Any]) -> None:
+        super().__init__(name, f"Stands for {name} of the Python Workers runtime.")
+        self.__dict__.update(content)
+        self.__all__ = sorted(content)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise NotEmulated(f"{self.__name__}.{name}", f"{self.__name__} has {', '.join(self.__all__)}")
+
+
+class WorkerEntrypoint:
+    """The base of a Worker's class: `self.env` and `self.ctx`."""
+
+    def __init__(self, ctx: Any, env: Any) -> None:
+        self.ctx, self.env = ctx, env
+
+
+def handler(function: Any) -> Any:
+    """The decorator of module-level handlers. Requests and environments are Python's already: the function stays as it is."""
+    return function
+
+
+def stand_ins(
+    *,
+    env: Any,
+    console: Console,
+    fetch: Callable[..., Any],
+    wait_until: Callable[[Any], None],
+    now_us: Callable[[], int],
+) -> dict[str, ModuleType]:
+    """The modules by dotted name, and the base class as `workers.WorkerEntrypoint`."""
+    base = type("WorkerEntrypoint", (WorkerEntrypoint,), {"__module__": "workers", "__doc__": WorkerEntrypoint.__doc__})
+    web = StandIn("asgi", {"fetch": asgi.fetch})
+    ffi = StandIn(
+        "pyodide.ffi",
+        {
+            "JsException": JsException, "JsProxy": JsProxy, "create_proxy": create_proxy, "jsnull": None,
+            "to_js": to_js,
+        },
+    )  # fmt: skip
+    workers = StandIn(
+        "workers",
+        {
+            "Headers": Headers, "Request": Request, "Response": Response, "WorkerEntrypoint": base, "asgi": web, "env": env,
+            "fetch": fetch, "handler": handler, "python_from_rpc": convert.python_from_rpc,
+            "python_to_rpc": convert.python_to_rpc, "waitUntil": wait_until, "wait_until": wait_until,
+        },
+    )  # fmt: skip
+    js = StandIn(
+        "js",
+        {
+            "Array": js_globals.Array, "Date": js_globals.Date(lambda: now_us() // 1_000), "Headers": Headers,
+            "JSON": js_globals.JSON, "Map": js_globals.Map, "Object": js_globals.Object, "Request": Request,
+            "Response": Response, "URL": URL, "console": console, "fetch": fetch, "undefined": UNDEFINED,
+        },
+    )  # fmt: skip
+    pyodide = StandIn("pyodide", {"ffi": ffi})
+    modules = {"workers": workers, "workers.asgi": web, "asgi": web, "js": js, "pyodide": pyodide, "pyodide.ffi": ffi}
+    runtime = {**modules, **{name: StandIn(name, {}) for name in ("_pyodide", "pyodide_js")}}
+    return {**runtime, **worker_time.modules(now_us), "sys": WorkerSys(runtime)}

@@ -1,0 +1,1 @@
+"""Stores that a Worker binds."""

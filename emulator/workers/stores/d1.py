@@ -1,0 +1,135 @@
+"""D1 over SQLite in memory: `prepare`, `bind`, `first`, `all`, `run`, `raw`, `batch` in one transaction, `exec`.
+
+https://developers.cloudflare.com/d1/worker-api/. Rows are dicts with attribute access. SQL's own clock is
+the emulator's.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from typing import TYPE_CHECKING, Any
+
+from emulator.workers.python.errors import JsException
+from emulator.workers.python.javascript.js_values import JsDict, JsList
+from emulator.workers.python.javascript.promise import Promise
+from emulator.workers.stores.d1_clock import put_clock
+from emulator.workers.stores.d1_statement import Statement, out
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+_TRANSACTION = re.compile(r"\s*(BEGIN|COMMIT|ROLLBACK|SAVEPOINT|RELEASE)\b", re.IGNORECASE)
+
+
+class D1:
+    """A database. `connection` is the SQLite connection, for tests that want to look without awaiting."""
+
+    def __init__(self, now_us: Callable[[], int]) -> None:
+        self.connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+        self.connection.execute("PRAGMA foreign_keys = ON")
+        put_clock(self.connection, now_us)
+
+    def prepare(self, sql: str) -> Statement:
+        """A statement, to be bound and run."""
+        return Statement(self, str(sql))
+
+    def batch(self, statements: Iterable[Statement]) -> Promise:
+        """Run statements in one transaction: all or nothing. Gives their results."""
+        listed = list(statements)
+        return Promise(lambda: self._batch(listed))
+
+    def exec(self, sql: str) -> Promise:
+        """Run every statement of a text. Gives `count` and `duration`."""
+        return Promise(lambda: self._exec(sql))
+
+    def withSession(self, _constraint: Any = None) -> D1Session:  # noqa: N802 - JavaScript's name
+        """A session: the database, with bookmarks."""
+        return D1Session(self)
+
+    def execute(self, sql: str, values: tuple[Any, ...] = ()) -> tuple[list[str], list[tuple[Any, ...]], JsDict]:
+        """Columns, rows and meta of one statement. Raises JsException: `D1_ERROR: …: SQLITE_…`."""
+        if _TRANSACTION.match(sql):
+            word = sql.split(None, 1)[0].upper()
+            raise JsException(f"D1_ERROR: transactions are for batch(): {word} is refused: SQLITE_AUTH")
+        connection = self.connection
+        before = connection.total_changes
+        try:
+            cursor = connection.execute(sql, values)
+            rows = cursor.fetchall()
+        except (sqlite3.Error, sqlite3.Warning, OverflowError) as error:
+            raise _error(error) from None
+        changes = connection.total_changes - before
+        last_row_id = connection.execute("SELECT last_insert_rowid()").fetchone()[0]
+        columns = [each[0] for each in cursor.description or ()]
+        size = connection.execute("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size").fetchone()[0]
+        meta = JsDict(
+            served_by="emulator", duration=0, changes=changes, last_row_id=last_row_id, changed_db=changes > 0,
+            size_after=size, rows_read=len(rows), rows_written=changes,
+        )  # fmt: skip
+        return columns, [tuple(out(value) for value in row) for row in rows], meta
+
+    def _batch(self, statements: list[Statement]) -> JsList:
+        self.connection.execute("BEGIN")
+        try:
+            results = JsList(statement.result() for statement in statements)
+        except BaseException:
+            if self.connection.in_transaction:
+                self.connection.execute("ROLLBACK")
+            raise
+        try:
+            self.connection.execute("COMMIT")
+        except sqlite3.Error as error:  # a constraint that was deferred
+            self.connection.execute("ROLLBACK")
+            raise _error(error) from None
+        return results
+
+    def _exec(self, sql: str) -> JsDict:
+        count = 0
+        for statement in _statements(sql):
+            self.execute(statement)
+            count += 1
+        return JsDict(count=count, duration=0)
+
+
+class D1Session:
+    """`withSession()`: statements and batches of the database; `getBookmark()` is None before the first."""
+
+    def __init__(self, database: D1) -> None:
+        self._database, self._used = database, False
+
+    def prepare(self, sql: str) -> Statement:
+        """A statement."""
+        self._used = True
+        return self._database.prepare(sql)
+
+    def batch(self, statements: Iterable[Statement]) -> Promise:
+        """A batch."""
+        self._used = True
+        return self._database.batch(statements)
+
+    def getBookmark(self) -> str | None:  # noqa: N802 - JavaScript's name
+        """A text that stands for the state of the database."""
+        return f"{self._database.connection.total_changes:08x}" if self._used else None
+
+
+def _error(error: Exception) -> JsException:
+    text = str(error)
+    if isinstance(error, sqlite3.ProgrammingError) and "binding" in text:
+        text = "Wrong number of parameter bindings for SQL query."
+        return JsException(f"D1_ERROR: {text}")
+    name = "_".join(getattr(error, "sqlite_errorname", "SQLITE_ERROR").split("_")[:2])
+    return JsException(f"D1_ERROR: {text}: {name}")
+
+
+def _statements(sql: str) -> Iterator[str]:
+    """The statements of a text. A semicolon inside a string or a trigger ends none."""
+    complete: Callable[[str], bool] = sqlite3.complete_statement
+    begun = ""
+    for part in re.split(r"(?<=;)", sql):
+        begun += part
+        if complete(begun):
+            yield begun.strip()
+            begun = ""
+    if re.sub(r"--[^\n]*|/\*.*?\*/", "", begun, flags=re.DOTALL).strip():
+        yield begun.strip()
