@@ -7,6 +7,7 @@ from collections import Counter
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from emulator.engine.error_text import error_repr
 from emulator.engine.ledger.message_states import MessageState, message_states, table_of_depths, table_of_states
 from emulator.engine.ledger.table import table
 from emulator.engine.ledger.tally import Operations, QueueCounts
@@ -96,7 +97,7 @@ class Report:
             "messages": [each.as_dict() for each in self.messages],
             "warnings": self.warnings,
             "errors": [
-                {"at": e.at.isoformat(), "queue": e.queue, "batch": e.batch, "error": _shown(e.error)} for e in self.errors
+                {"at": e.at.isoformat(), "queue": e.queue, "batch": e.batch, "error": error_repr(e.error)} for e in self.errors
             ],
         }
 
@@ -129,16 +130,8 @@ class Report:
         if self.warnings:
             parts += ["Warnings", *(f"  {text}" for text in self.warnings)]
         if self.errors:
-            lines = (f"  {e.at.isoformat()} {e.queue} batch {e.batch}: {_shown(e.error)}" for e in self.errors)
+            lines = (f"  {e.at.isoformat()} {e.queue} batch {e.batch}: {error_repr(e.error)}" for e in self.errors)
             parts += ["Handler errors", *lines]
         return "\n".join(parts)
 
     __repr__ = __str__
-
-
-def _shown(error: BaseException) -> str:
-    """An error for people; its own code may fail at that."""
-    try:
-        return repr(error)
-    except Exception:  # noqa: BLE001 - whatever a handler's class does
-        return f"{type(error).__name__}(…)"
