@@ -58,7 +58,7 @@ class Service:
         self.engine = Engine(emulator, time, outside or {})
         for each in self.engine.outside.values():
             each.public = self.directory.public
-        self.watch = Watch(self.broker)
+        self.watch = Watch(self.broker, self.directory)
         self.watch.tell(EventLog(self.directory.public).tell)
         self.stopping = False
 
@@ -94,6 +94,7 @@ class Service:
     def close(self) -> None:
         """Let go of everything."""
         self.emulator.close()
+        self.watch.save()
         self.directory.close()
 
 

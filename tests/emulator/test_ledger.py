@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 import pytest
 
 from emulator import Emulator, Faults
@@ -12,6 +10,7 @@ from emulator.engine.ledger import message_states
 from emulator.engine.ledger.ledger import Ledger
 from emulator.engine.ledger.steps import ENDS, ENTRIES, Kind, steps
 from emulator.engine.ledger.trace import Trace, timeline
+from tests.emulator.helpers import calls_in
 from tests.emulator.random_scenarios import Play, scenario
 from tests.emulator.test_core_machine import Play as Random
 
@@ -219,21 +218,14 @@ def calls_of(rounds, look):
     emu = Emulator(limits="relaxed")
     jobs = emu.create_queue("jobs")
     emu.consume("jobs", lambda _batch: None, max_batch_timeout=0)
-    count = 0
 
-    def counted(_frame, event, _argument):
-        nonlocal count
-        count += event == "call"
-
-    sys.setprofile(counted)
-    try:
+    def work():
         for number in range(rounds):
             jobs.send(number)
             emu.advance(1)
             look(emu)
-    finally:
-        sys.setprofile(None)
-    return count
+
+    return calls_in(work)
 
 
 @pytest.mark.parametrize(

@@ -36,28 +36,34 @@ class _Row(NamedTuple):
     age: float
 
 
-_OF_QUEUES: tuple[tuple[str, str, str, Callable[[_Row], Any]], ...] = (
-    ("queue_backlog_messages", "gauge", "Messages not acknowledged: waiting, delayed, leased or out for delivery",
-     lambda row: len(row.queue.messages)),
-    ("queue_backlog_bytes", "gauge", "Bytes of the bodies of these messages", lambda row: row.queue.backlog_bytes),
-    ("queue_oldest_message_age_seconds", "gauge", "Age of the oldest of these messages; 0 for an empty queue", lambda row: row.age),
-    ("queue_in_flight_messages", "gauge", "Messages in batches that a push consumer has in hand", lambda row: row.queue.flying_count),
-    ("queue_concurrency", "gauge", "Batches that may be out at once, as the autoscaler has it", lambda row: row.queue.slots),
-    ("queue_paused", "gauge", "1 while delivery is paused", lambda row: int(row.queue.config.delivery_paused)),
-    ("messages_sent_total", "counter", "Messages stored by producers", lambda row: row.counts.sent),
-    ("messages_received_total", "counter", "Messages that arrived as dead letters", lambda row: row.counts.received),
-    ("messages_delivered_total", "counter", "Deliveries, repeated ones included", lambda row: row.counts.delivered),
-    ("messages_acked_total", "counter", "Messages acknowledged", lambda row: row.counts.acked),
-    ("messages_dead_lettered_total", "counter", "Messages that went to the dead-letter queue", lambda row: row.counts.dead_lettered),
-    ("messages_dropped_total", "counter", "Messages dropped after their last attempt, because there was no dead-letter queue",
-     lambda row: row.counts.dropped),
-    ("messages_expired_total", "counter", "Messages deleted because they reached the retention of their queue",
-     lambda row: row.counts.expired),
-    ("messages_purged_total", "counter", "Messages purged", lambda row: row.counts.purged),
-    ("duplicate_deliveries_total", "counter", "Deliveries after an acknowledgement got lost", lambda row: row.tally.duplicates),
-    ("dedupe_hits_total", "counter", "Deliveries that a consumer recognized as dealt with", lambda row: row.tally.dedupe_hits),
-)  # fmt: skip
-"""Families with one sample for each queue: name, type, help, value."""
+_GAUGES: dict[str, tuple[str, Callable[[_Row], float]]] = {
+    "queue_backlog_messages": (
+        "Messages not acknowledged: waiting, delayed, leased or out for delivery", lambda row: len(row.queue.messages)
+    ),
+    "queue_backlog_bytes": ("Bytes of the bodies of these messages", lambda row: row.queue.backlog_bytes),
+    "queue_oldest_message_age_seconds": ("Age of the oldest of these messages; 0 for an empty queue", lambda row: row.age),
+    "queue_in_flight_messages": ("Messages in batches that a push consumer has in hand", lambda row: row.queue.flying_count),
+    "queue_concurrency": ("Batches that may be out at once, as the autoscaler has it", lambda row: row.queue.slots),
+    "queue_paused": ("1 while delivery is paused", lambda row: int(row.queue.config.delivery_paused)),
+}  # fmt: skip
+"""What a queue is like now: the name of the metric, its help and its value."""
+_COUNTERS: dict[str, tuple[str, Callable[[_Row], int]]] = {
+    "messages_sent": ("Messages stored by producers", lambda row: row.counts.sent),
+    "messages_received": ("Messages that arrived as dead letters", lambda row: row.counts.received),
+    "messages_delivered": ("Deliveries, repeated ones included", lambda row: row.counts.delivered),
+    "messages_acked": ("Messages acknowledged", lambda row: row.counts.acked),
+    "messages_dead_lettered": ("Messages that went to the dead-letter queue", lambda row: row.counts.dead_lettered),
+    "messages_dropped": (
+        "Messages dropped after their last attempt, because there was no dead-letter queue", lambda row: row.counts.dropped
+    ),
+    "messages_expired": (
+        "Messages deleted because they reached the retention of their queue", lambda row: row.counts.expired
+    ),
+    "messages_purged": ("Messages purged", lambda row: row.counts.purged),
+    "duplicate_deliveries": ("Deliveries after an acknowledgement got lost", lambda row: row.tally.duplicates),
+    "dedupe_hits": ("Deliveries that a consumer recognized as dealt with", lambda row: row.tally.dedupe_hits),
+}  # fmt: skip
+"""What the ledger has counted of a queue."""
 
 
 def exposition(watch: Watch, public: Callable[[str], str] = str) -> bytes:
@@ -74,8 +80,10 @@ def _lines(watch: Watch, public: Callable[[str], str]) -> Iterator[str]:
     yield from _family("queues", "gauge", "Queues in the account", [("", len(queues))])
     yield from _family("clock_seconds", "gauge", "The emulator's own time, in seconds since 1970", [("", now_us / SECOND_US)])
     yield from _family("journal_events_total", "counter", "Events in the journal", [("", broker.sequence)])
-    for name, kind, text, value in _OF_QUEUES:
-        yield from _family(name, kind, text, [(f'{{queue="{row.label}"}}', value(row)) for row in rows])
+    for name, (text, gauge) in _GAUGES.items():
+        yield from _family(name, "gauge", text, [(f'{{queue="{row.label}"}}', gauge(row)) for row in rows])
+    for name, (text, counter) in _COUNTERS.items():
+        yield from _family(f"{name}_total", "counter", text, [(f'{{queue="{row.label}"}}', counter(row)) for row in rows])
     dead = {_label(public(name)) for name in dead_letter_sources(queues)}
     yield from _family(
         "dead_letter_queue_messages", "gauge", "Depth of a queue that is a consumer's dead-letter queue",
