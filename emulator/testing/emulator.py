@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any, Self, overload
 from emulator.core import commands
 from emulator.core.decide.manage import find
 from emulator.core.limits import Limits, limits_of
-from emulator.core.model import Consumer, QueueState
+from emulator.core.model import Consumer
 from emulator.engine.account import Broker
 from emulator.engine.clock import VirtualClock, moment, moment_us
+from emulator.engine.driving import Driving
 from emulator.engine.faults import CALM, Dice, Faults
 from emulator.engine.ids import Ids
 from emulator.engine.journal import Journal, JournalError
@@ -31,7 +32,8 @@ from emulator.engine.targets.python import Runner
 from emulator.engine.timeline import Timeline
 from emulator.testing.queue import Queue
 from emulator.testing.report import Report
-from emulator.workers.bindings import Binding, Environment
+from emulator.workers.bindings import Environment
+from emulator.workers.setup import bindings_of, install, lacks_handler
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -39,6 +41,8 @@ if TYPE_CHECKING:
 
     from emulator.core.events import Event
     from emulator.engine.ledger.history import Delivery, Fate, Trace
+    from emulator.workers.python.worker import Worker
+    from emulator.workers.stores.shared import Stores
 
 
 START = "2026-01-01T00:00:00Z"
@@ -95,7 +99,9 @@ class Emulator:
         self._queues: dict[str, Queue] = {}
         self._content_type = "json"
         self._claimed: set[str] = set()
+        self._stores: Stores | None = None
         self._timeline = Timeline(self._clock, self._broker, self._runner, self._dice, strict=strict)
+        self._driving = Driving(self._timeline, self._runner, self._clock.now_us)
         self._closed = False
         self._broker.recover()
 
@@ -106,36 +112,35 @@ class Emulator:
         Consumers wait for their handlers: `attach`. The other options are Emulator's. Raises Refused (ConfigRefused, with
         `findings`) for a file with lint errors or without that environment.
         """
-        from emulator.workers.setup import load
+        from emulator.workers.config import load
 
         config = load(path, env, plan)
-        flags = config.flags | frozenset(options.pop("flags", ()))
-        emulator = cls(plan, flags=flags, **options)
+        emulator = cls(plan, flags=config.flags | frozenset(options.pop("flags", ())), **options)
         emulator._content_type = config.content_type
-        state = emulator._broker.state
-        for name in dict.fromkeys([*config.bindings.values(), *config.consumers]):
-            if name not in state.queues:
-                emulator.create_queue(name)
-        for name, consumer in config.consumers.items():
-            emulator._set_consumer(name, consumer, attached=False)
-        for variable, value in config.variables.items():
-            emulator.env.bind(variable, value)
-        for binding, name in config.bindings.items():
-            emulator.env.bind(binding, Binding(emulator.queue(name), exposes_codes=config.exposes_codes))
+        install(emulator._broker, config, emulator._claimed)
+        for name, value in bindings_of(config, emulator.queue).items():
+            emulator.env.bind(name, value)
         emulator.env.declare()
         return emulator
 
-    def worker(self, path: str | PathLike[str], env: str | None = None, **options: Any) -> Any:
+    def worker(self, path: str | PathLike[str], env: str | None = None, **options: Any) -> Worker:
         """A Python Worker's own source: of a wrangler file, with its queues, consumers and bindings; or a .py file.
 
         A file is loaded for the consumers that wait for a handler. `secrets` and `bindings` go into the Worker's `env`, and a
-        store for each name in `kv` and `d1`; `fetch` answers its outgoing requests, which are refused without it. Gives a
-        `python_workers.worker.Worker`: `module`, `env`, `await fetch(request)`, `call(name, …)`. Raises Refused
-        (ConfigRefused), and what the Worker's module raises.
+        store for each name in `kv` and `d1`; `fetch` answers its outgoing requests, which are refused without it. Raises
+        Refused (ConfigRefused), and what the Worker's module raises.
         """
-        from importlib import import_module
+        from emulator.workers.host import Host
+        from emulator.workers.python.loading import load as load_worker
+        from emulator.workers.stores.shared import Stores
 
-        return import_module("emulator.workers.python.loading").load(self, path, env, **options)  # it stands above: no import
+        if self._stores is None:
+            self._stores = Stores(self._clock.now_us)
+        host = Host(
+            self._broker, self.env, self._stores, self._claimed, self.flags, self._content_type, self._clock.now_us, self.queue,
+            self.attach, self._driving.run, self._driving.keep, self._runner.late_warnings.append,
+        )  # fmt: skip
+        return load_worker(host, path, env, **options)
 
     # --- queues and consumers
 
@@ -210,7 +215,7 @@ class Emulator:
     def _set_consumer(self, queue: str, consumer: Consumer, *, attached: bool) -> None:
         """A consumer may be set anew if a journal remembers it or while it waits for its handler; else it is the second."""
         known = self._broker.state.queues.get(queue)
-        waits = known is not None and _lacks_handler(known) and attached
+        waits = known is not None and lacks_handler(known) and attached
         self._broker.execute(commands.SetConsumer(queue, consumer, attached, replace=waits or queue not in self._claimed))
         self._claimed.add(queue)
 
@@ -218,7 +223,7 @@ class Emulator:
         """Give a configured consumer its handler; without a queue, every consumer that has none. Returns the handler."""
         call = handler_call(handler)
         state = self._broker.state
-        names = [queue] if queue is not None else [n for n, q in sorted(state.queues.items()) if _lacks_handler(q)]
+        names = [queue] if queue is not None else [n for n, q in sorted(state.queues.items()) if lacks_handler(q)]
         if not names:
             raise ValueError("no consumer waits for a handler")
         for name in names:
@@ -325,7 +330,3 @@ class Emulator:
 
 
 _SETTINGS = frozenset(Consumer._fields) - {"type"}
-
-
-def _lacks_handler(queue: QueueState) -> bool:
-    return queue.consumer is not None and queue.consumer.type == "worker" and not queue.attached
