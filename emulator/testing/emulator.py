@@ -25,8 +25,7 @@ from emulator.engine.ids import Ids
 from emulator.engine.journal import Journal, JournalError
 from emulator.engine.journal.memory import MemoryJournal
 from emulator.engine.journal.sqlite import SQLiteJournal
-from emulator.engine.ledger import history
-from emulator.engine.ledger.ends import consumed_of, ends
+from emulator.engine.ledger.trace import Trace
 from emulator.engine.targets.handlers import handler_call
 from emulator.engine.targets.python import Runner
 from emulator.engine.timeline import Timeline
@@ -40,7 +39,7 @@ if TYPE_CHECKING:
     from datetime import datetime, timedelta
 
     from emulator.core.events import Event
-    from emulator.engine.ledger.history import Delivery, Fate, Trace
+    from emulator.engine.ledger.ledger import Delivery, Fate
     from emulator.workers.python.worker import Worker
     from emulator.workers.stores.shared import Stores
 
@@ -282,13 +281,16 @@ class Emulator:
 
     @property
     def deliveries(self) -> list[Delivery]:
-        """Every batch that a push consumer received: (at, queue, messages, outcome, error)."""
-        return history.deliveries(self._broker.journal.read())
+        """Every batch that a push consumer received: (at, queue, messages, outcome, error).
+
+        A list of your own; bodies are decoded once and shared by all deliveries and fates that are told.
+        """
+        return self._broker.ledger.deliveries()
 
     @property
     def fates(self) -> list[Fate]:
-        """What became of each message in each queue that it entered, in order of entry."""
-        return history.fates(self._broker.journal.read())
+        """What became of each message in each queue that it entered, in order of entry; bodies are shared as in deliveries."""
+        return self._broker.ledger.fates()
 
     @property
     def errors(self) -> list[BaseException]:
@@ -300,12 +302,14 @@ class Emulator:
 
         `ends` (and `end`, of the one message) tell the state that it reached, who owns it there, and the four layers.
         """
-        found = ends(self._broker.journal.read(), consumed_of(self._broker.state.queues), message_id)
-        return history.trace(self._broker.journal.read(), message_id, found)
+        return Trace(self._broker.ledger, message_id)
 
     def report(self) -> Report:
         """Counts for each queue, each message's state and owner, warnings, errors; prints as tables; `to_json()`."""
-        return Report(self._broker, self._runner, self.now, {name: queue.empty_pulls for name, queue in self._queues.items()})
+        return Report(
+            self._broker.ledger, self.now, empty_pulls={name: queue.empty_pulls for name, queue in self._queues.items()},
+            warnings=self._runner.late_warnings, errors=self._runner.failures,
+        )  # fmt: skip
 
     # --- the end
 
