@@ -16,7 +16,7 @@ from emulator.core.events import LeasesExtended, LeasesSettled, Pulled
 from emulator.core.model import DEFAULT_CONSUMER, READY, QueueConfig, QueueState
 from emulator.core.model import Message as Stored
 from emulator.engine import bodies
-from emulator.engine.bodies import UNDEFINED
+from emulator.engine.bodies.undefined import UNDEFINED
 from emulator.engine.clock import moment
 from emulator.engine.faults import WINDOW_BATCHES, Dice
 from emulator.engine.metrics import Metrics
