@@ -18,9 +18,8 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from emulator.core.events import Event
-    from emulator.engine.account import Broker
-    from emulator.engine.targets.invocation import Failure
-    from emulator.engine.targets.python import Runner
+    from emulator.engine.account import Account
+    from emulator.engine.delivery import Deliveries, Failure
 
 SHOWN = 20
 """A printed report lists so many messages; `messages` has all."""
@@ -54,20 +53,20 @@ class Report:
     effect, and the emulator's own; `errors` are the failures of handlers: (at, queue, batch, error).
     """
 
-    def __init__(self, broker: Broker, runner: Runner, at: datetime, empty_pulls: Mapping[str, int] | None = None) -> None:
+    def __init__(self, account: Account, deliveries: Deliveries, at: datetime) -> None:
         self.at = at
         self.queues: dict[str, QueueCounts] = {}
-        for name, queue in sorted(broker.state.queues.items()):
+        for name, queue in sorted(account.state.queues.items()):
             c = queue.counts
             self.queues[name] = QueueCounts(
                 name, c.sent, c.received, c.delivered, c.acked, c.retried + c.repeated, c.dead_lettered, c.dropped, c.expired,
                 c.purged, len(queue.messages),
             )  # fmt: skip
-        self._events = list(broker.journal.read())
-        self._consumed = consumed_of(broker.state.queues)
-        self._empty_pulls = dict(empty_pulls or {})
-        self.warnings: list[str] = [*_warnings(self._events), *runner.late_warnings]
-        self.errors: list[Failure] = list(runner.failures)
+        self._events = list(account.events())
+        self._consumed = consumed_of(account.state.queues)
+        self._empty_pulls = account.empty_pulls
+        self.warnings: list[str] = [*_warnings(self._events), *deliveries.late_warnings]
+        self.errors: list[Failure] = list(deliveries.failures)
 
     def __getitem__(self, queue: str) -> QueueCounts:
         return self.queues[queue]

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from emulator.core.events import Event
     from emulator.core.model import QueueState
-    from emulator.engine.account import Broker
+    from emulator.engine.account import Account
 
 QUEUES_PLOTTED_MAX = 1_000
 """Of so many queues at most the history is kept."""
@@ -47,12 +47,12 @@ class Death(NamedTuple):
 class Watch:
     """Follows a broker from now on. `tallies`, `series` by queue; `deaths` by (dead-letter queue, message)."""
 
-    def __init__(self, broker: Broker) -> None:
+    def __init__(self, broker: Account) -> None:
         self._lock = Lock()
         self._tellers: list[Callable[[Event], None]] = []
         self._attach(broker)
 
-    def _attach(self, broker: Broker) -> None:
+    def _attach(self, broker: Account) -> None:
         self.broker = broker
         self._seen = broker.sequence
         self.tallies: dict[str, Tally] = {}
@@ -81,7 +81,7 @@ class Watch:
                 self._sample(state, name, at_us)
         return True
 
-    def follow(self, broker: Broker) -> None:
+    def follow(self, broker: Account) -> None:
         """Follow another broker from now on, and forget the first: the emulator was reset."""
         with self._lock:
             if self._hear in self.broker.listeners:

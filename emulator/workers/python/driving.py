@@ -31,16 +31,15 @@ async def drive(emulator: Emulator, work: Coroutine[Any, Any, Any]) -> Any:
     """
     if isinstance(_running(), VirtualLoop):
         return await work
-    runner = emulator._runner  # noqa: SLF001 - Workers are part of the emulator
-    task = runner.loop.create_task(work)
+    runtime, deliveries = emulator.runtime, emulator.timeline.deliveries
+    task = runtime.loop.create_task(work)
     looks = 0
     try:
         while not task.done():
-            with emulator._timeline._hand():  # noqa: SLF001 - as above
-                runner.wake(emulator._clock.now_us())  # noqa: SLF001 - as above
+            emulator.timeline.wake()
             if task.done():
                 break
-            wake_us = runner.next_wake_us()
+            wake_us = deliveries.next_wake_us()
             if wake_us is not None:
                 emulator.advance_to(moment(wake_us))
                 looks = 0
@@ -52,7 +51,7 @@ async def drive(emulator: Emulator, work: Coroutine[Any, Any, Any]) -> Any:
     finally:
         if not task.done():
             task.cancel()
-            runner.loop.run_ready(emulator._clock.now_us())  # noqa: SLF001 - as above
+            runtime.loop.run_ready(emulator.account.now_us)
     return task.result()
 
 
@@ -65,13 +64,12 @@ class Context:
 
     def waitUntil(self, awaitable: Awaitable[Any]) -> None:  # noqa: N802 - JavaScript's name
         """Run it to its end; `run_until_idle()` waits for it."""
-        runner = self._emulator._runner  # noqa: SLF001 - Workers are part of the emulator
-        task = runner.loop.create_task(_awaited(awaitable))
-        runner.promises.add(task)
-        task.add_done_callback(runner.promises.discard)
+        runtime = self._emulator.runtime
+        task = runtime.loop.create_task(_awaited(awaitable))
+        runtime.promises.add(task)
+        task.add_done_callback(runtime.promises.discard)
         if not isinstance(_running(), VirtualLoop):
-            with self._emulator._timeline._hand():  # noqa: SLF001 - as above
-                runner.wake(self._emulator._clock.now_us())  # noqa: SLF001 - as above
+            self._emulator.timeline.wake()
 
     wait_until = waitUntil
 

@@ -53,7 +53,7 @@ def load(
 def _of_file(emulator: Emulator, main: Path, more: dict[str, Any], responder: Any) -> Worker:
     """A Worker for every consumer that waits for a handler; its `env` is the emulator's."""
     env = WorkerEnvironment(
-        emulator._content_type,  # noqa: SLF001 - Workers are part of the emulator
+        emulator.default_content_type,
         lambda name: getattr(emulator.env, name),
         lambda: iter([*emulator.env, *_put_by_test(emulator)]),
     )
@@ -75,9 +75,9 @@ def _of_config(emulator: Emulator, found: WorkerConfig, more: dict[str, Any], re
         if name not in emulator.queues:
             emulator.create_queue(name)
     for name, consumer in queues.consumers.items():
-        known = emulator._broker.state.queues[name].consumer  # noqa: SLF001 - Workers are part of the emulator
+        known = emulator.account.state.queues[name].consumer
         if known is None or known != consumer or not _waits(emulator, name):
-            emulator._set_consumer(name, consumer, attached=False)  # noqa: SLF001 - as above
+            emulator.set_consumer(name, consumer, attached=False)
     env = WorkerEnvironment(
         queues.content_type,
         lambda name: object.__getattribute__(emulator.env, name) if name in _put_by_test(emulator) else _no(name),
@@ -88,7 +88,7 @@ def _of_config(emulator: Emulator, found: WorkerConfig, more: dict[str, Any], re
     _bind_all(env, _emulated(emulator, found))
     _bind_all(env, more)
     if NO_WAIT_FLAG in queues.flags:
-        emulator._runner.waits = False  # noqa: SLF001 - as above
+        emulator.flags |= {NO_WAIT_FLAG}
     project = found.file.absolute().parent
     worker = Worker(emulator, found.main, env, project=project, classes=found.classes, responder=responder)
     for name, consumer in queues.consumers.items():
@@ -127,5 +127,5 @@ def _no(name: str) -> Any:
 
 
 def _waits(emulator: Emulator, name: str) -> bool:
-    queue = emulator._broker.state.queues[name]  # noqa: SLF001 - Workers are part of the emulator
+    queue = emulator.account.state.queues[name]
     return queue.consumer is not None and queue.consumer.type == "worker" and not queue.attached

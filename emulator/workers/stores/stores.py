@@ -16,8 +16,8 @@ class Stores:
     """What an emulator's Workers share."""
 
     def __init__(self, emulator: Emulator) -> None:
-        clock = emulator._clock  # noqa: SLF001 - Workers are part of the emulator
-        self.now_us = clock.now_us
+        account = emulator.account
+        self.now_us = account.clock.now_us
         self._kv: dict[str, KV] = {}
         self._d1: dict[str, D1] = {}
         self._finish = weakref.finalize(emulator, _close, self._d1)
