@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 from cfq_lint.facts import limits as cloudflare
 from emulator.core.commands import Settle
 from emulator.engine.clock import SECOND_US, moment
+from emulator.engine.error_text import error_repr
 from emulator.engine.faults import WorkerCrashed
 from emulator.engine.journal import JournalUnwritable
 from emulator.engine.metrics import Metrics
@@ -152,7 +153,7 @@ class Failure:
         self.raised = isinstance(error, WorkerCrashed)  # a fault is no mistake of the handler for a strict test to raise
 
     def __repr__(self) -> str:
-        return f"Failure(at={self.at.isoformat()}, queue={self.queue!r}, batch={self.batch}, error={self.error!r})"
+        return f"Failure(at={self.at.isoformat()}, queue={self.queue!r}, batch={self.batch}, error={error_repr(self.error)})"
 
 
 class Deliveries:
