@@ -150,7 +150,7 @@ class Failure:
 
     def __init__(self, at_us: int, queue: str, batch: int, error: BaseException) -> None:
         self.at, self.queue, self.batch, self.error = moment(at_us), queue, batch, error
-        self.raised = isinstance(error, WorkerCrashed)  # a fault is no mistake of the handler for a strict test to raise
+        self.raised = issubclass(type(error), WorkerCrashed)  # a fault is no mistake of the handler for a strict test to raise
 
     def __repr__(self) -> str:
         return f"Failure(at={self.at.isoformat()}, queue={self.queue!r}, batch={self.batch}, error={error_repr(self.error)})"
@@ -159,7 +159,8 @@ class Failure:
 class Deliveries:
     """Gives batches to targets and settles them. `public` tells what a queue is called by those who consume it.
 
-    `on_end` is called, on any thread, when something has ended in real time. `failures` are the errors of handlers, oldest first; `late_warnings` those of calls after the end of their batch.
+    `on_end` is called, on any thread, when something has ended in real time. `failures` are the errors of handlers, oldest
+    first; `late_warnings` those of calls after the end of their batch.
     """
 
     def __init__(self, account: Account) -> None:
@@ -180,9 +181,16 @@ class Deliveries:
     def attach(self, queue: str, target: Target) -> None:
         """Give a queue its target."""
         self.targets[queue] = target
-        if not any(runtime is target.runtime for runtime in self.runtimes):
-            self.runtimes.append(target.runtime)
-            target.runtime.listen(lambda: self.on_end())
+        self.add(target.runtime)
+
+    def add(self, runtime: Runtime) -> None:
+        """Let what runs there go on as time moves."""
+        if not any(known is runtime for known in self.runtimes):
+            self.runtimes.append(runtime)
+            runtime.listen(self._on_end)
+
+    def _on_end(self) -> None:
+        self.on_end()
 
     def detach(self, queue: str) -> None:
         """Take a queue's target away; what is out may still end."""
@@ -229,7 +237,7 @@ class Deliveries:
         self.account.execute(settle)
         self.out.pop(settle.batch, None)
         if error is not None:
-            if isinstance(error, KeyboardInterrupt):
+            if issubclass(type(error), KeyboardInterrupt):  # asked of the type: a hostile error may answer anything
                 self.interrupt = error
             self.failures.append(Failure(self.account.state.now_us, settle.queue, settle.batch, error))
             if len(self.failures) > _TRACEBACKS_MAX:
@@ -276,6 +284,7 @@ class Deliveries:
                 seconds = cloudflare.CONSUMER_WALL_SECONDS
                 error = TimeoutError(f"the handler did not end within {seconds} seconds")
                 delivery.fail(error)
+                delivery.ended = True  # what it still does is no end
                 self.end(delivery, delivery.target.cut(delivery, error))
 
     def take(self) -> None:

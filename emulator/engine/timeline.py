@@ -14,6 +14,7 @@ from emulator.core import machine
 from emulator.core.events import Delivered
 from emulator.engine.clock import moment, span_us
 from emulator.engine.delivery import Deliveries
+from emulator.engine.journal import JournalUnwritable
 from emulator.engine.targets.invocation import current
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ class Timeline:
     def __init__(self, account: Account, *, strict: bool = False) -> None:
         self.account, self.strict = account, strict
         self.deliveries = Deliveries(account)
+        self.unsettled: JournalUnwritable | None = None
         self._moving = False
         self._stopped = False
         self._rest_us = 0.0
@@ -86,11 +88,18 @@ class Timeline:
                     raise RuntimeError(self._endless("run_until_idle() finds no end"))
 
     def catch_up(self, target_us: int) -> None:
-        """Everything due up to a moment, and the clock is there; what is out in real time does not hold it up."""
+        """Everything due up to a moment, and the clock is there; what is out in real time does not hold it up.
+
+        What has ended and cannot be kept, as on a full disk, stays out: `unsettled` tells why.
+        """
         with self._hand():
-            self._take()
-            while self._step(target_us) is not None:
+            try:
                 self._take()
+                self.unsettled = None
+            except JournalUnwritable as error:
+                self.unsettled = error
+            while self._step(target_us) is not None:
+                pass
             self._move_to(target_us)
 
     def _until(self, target_us: int) -> Generator[None, None, int]:

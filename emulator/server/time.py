@@ -136,6 +136,8 @@ class RunningTime:
             self._kick.clear()
             try:
                 self.catch_up()
+                if self.timeline.unsettled is not None:
+                    logger.error("batches that have ended are not settled yet: %s", self.timeline.unsettled)
             except JournalUnwritable as error:
                 logger.error("time cannot go on: %s", error)  # noqa: TRY400 - no fault of this program
                 await asyncio.sleep(_PATIENCE_SECONDS)

@@ -84,6 +84,7 @@ class Emulator:
         self.timeline = Timeline(self.account, strict=strict)
         self.env = Environment(self.queue, lambda: self.account.state.queues)
         self.runtime = PythonRuntime(lambda: self.account.now_us)
+        self.timeline.deliveries.add(self.runtime)
         self._real_time: RealTime | None = None
         self._queues: dict[str, Queue] = {}
         self.default_content_type = "json"
@@ -202,7 +203,7 @@ class Emulator:
 
     def _target(self, handler: Any) -> Target:
         """Where batches go: to a Python handler on virtual time, or to the endpoint of a URL. Raises TypeError, ValueError."""
-        if not isinstance(handler, str):
+        if not (isinstance(handler, str) and "://" in handler):
             return PythonTarget(self.runtime, handler, self.env, waits=NO_WAIT_FLAG not in self.flags)
         from emulator.engine.targets.real_time import RealTime
         from emulator.engine.targets.url import URLTarget  # loads httpx

@@ -15,7 +15,7 @@ from emulator.engine.ledger.ends import End, consumed_of, ends, table_of_depths,
 from emulator.engine.ledger.history import table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
     from datetime import datetime
 
     from emulator.core.events import Event

@@ -87,12 +87,12 @@ class Dying(Coroutine[Any, Any, Any]):
 
     def __init__(self, work: Awaitable[Any], delivery: Delivery) -> None:
         self._work: Generator[Any, Any, Any] | Coroutine[Any, Any, Any] = (
-            work if isinstance(work, Coroutine) else work.__await__()  # type: ignore[assignment]
+            work if isinstance(work, Coroutine) else work.__await__()
         )
         self._delivery = delivery
 
     def __await__(self) -> Generator[Any, Any, Any]:
-        return self  # type: ignore[return-value] # it has what an iterator of awaits needs
+        return self  # it has what an iterator of awaits needs
 
     def __iter__(self) -> Dying:
         return self

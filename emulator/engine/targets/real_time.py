@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import queue
 import threading
-from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
+    from concurrent.futures import Future
 
     from emulator.core.commands import Settle
     from emulator.engine.delivery import Delivery

@@ -10,9 +10,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import httpx
 import pytest
+from emulator.engine.targets.outside import PushURL, PythonHandler
 
 from emulator import Emulator
-from emulator.engine.targets.outside import PushURL, PythonHandler
 from emulator.server import Transport
 from tests.emulator.http.servers import Server
 
