@@ -57,6 +57,8 @@ class Service:
         self.broker.listeners.append(self.directory.hear)
         self.engine = RunningTime(emulator.timeline, time)
         emulator.timeline.deliveries.public = self.directory.public
+        for name, target in self.targets.items():
+            emulator.timeline.deliveries.attach(name, target)
         self.watch = Watch(self.broker)
         self.watch.tell(EventLog(self.directory.public).tell)
         self.stopping = False
@@ -85,8 +87,7 @@ class Service:
 
     def attach_targets(self) -> None:
         """Give the targets their queues; a queue that has no consumer gets one with the defaults."""
-        for name, target in self.targets.items():
-            self.emulator.timeline.deliveries.attach(name, target)
+        for name in self.targets:
             consumer = self.state.queues[name].consumer
             if consumer is None:
                 self.execute(SetConsumer(name, Consumer(), attached=True))
