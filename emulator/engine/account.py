@@ -22,6 +22,7 @@ from emulator.engine.chance import Chance, Seeded, reordered
 from emulator.engine.faults import CALM, WINDOW_BATCHES, Faults
 from emulator.engine.ids import Ids
 from emulator.engine.journal import JournalUnwritable, restore
+from emulator.engine.ledger.ledger import Ledger
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -79,6 +80,7 @@ class Account:
         """How many pulls found nothing, by queue: they are billed, and leave no event."""
         self.lock = RLock()
         self._snapshot_at = self.sequence + _SNAPSHOT_EVENTS
+        self._ledger: Ledger | None = None
 
     # --- reading
 
@@ -94,6 +96,16 @@ class Account:
     def events(self, after: int = 0) -> Iterator[Event]:
         """What has happened behind event number `after`, in order."""
         return self.journal.read(after)
+
+    @property
+    def ledger(self) -> Ledger:
+        """What the journal tells of messages, up to now. Nothing is folded before somebody asks, and nothing twice."""
+        with self.lock:
+            if self._ledger is None:
+                self._ledger = Ledger()
+            if self._ledger.sequence < self.sequence:
+                self._ledger.follow(self.journal.read(self._ledger.sequence))
+            return self._ledger
 
     # --- acting
 

@@ -241,7 +241,8 @@ class Deliveries:
                 self.interrupt = error
             self.failures.append(Failure(self.account.state.now_us, settle.queue, settle.batch, error))
             if len(self.failures) > _TRACEBACKS_MAX:
-                error.__traceback__ = error.__context__ = None
+                for name in ("__traceback__", "__context__"):
+                    BaseException.__setattr__(error, name, None)
 
     # --- time
 

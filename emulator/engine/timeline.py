@@ -56,9 +56,10 @@ class Timeline:
         self._wait_through(self.until_idle())
 
     def wake(self) -> None:
-        """Let handlers go on as far as the present moment reaches."""
-        with self._hand(), self.account.lock:
-            self.deliveries.wake(self.account.now_us)
+        """Let handlers do what they have to do at this very moment, unless they are at it. Nothing leaves, and time stands."""
+        if not (self._moving or self.inside_handler):
+            with self._hand(), self.account.lock:
+                self.deliveries.wake(self.account.now_us)
 
     def _wait_through(self, steps: Iterator[None]) -> None:
         for _ in steps:

@@ -16,20 +16,21 @@ from typing import TYPE_CHECKING, Any, Self, overload
 from emulator.core import commands
 from emulator.core.decide.manage import find
 from emulator.core.limits import Limits, limits_of
-from emulator.core.model import Consumer, QueueState
+from emulator.core.model import Consumer
 from emulator.engine.account import Account
 from emulator.engine.clock import VirtualClock, moment, moment_us
+from emulator.engine.driving import Driving
 from emulator.engine.faults import CALM, Faults
 from emulator.engine.journal import Journal, JournalError
 from emulator.engine.journal.memory import MemoryJournal
 from emulator.engine.journal.sqlite import SQLiteJournal
-from emulator.engine.ledger import history
-from emulator.engine.ledger.ends import consumed_of, ends
+from emulator.engine.ledger.trace import Trace
 from emulator.engine.targets.python import NO_WAIT_FLAG, PythonRuntime, PythonTarget
 from emulator.engine.timeline import Timeline
 from emulator.testing.queue import Queue
 from emulator.testing.report import Report
-from emulator.workers.bindings import Binding, Environment
+from emulator.workers.bindings import Environment
+from emulator.workers.setup import bindings_of, install, lacks_handler
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -37,8 +38,10 @@ if TYPE_CHECKING:
 
     from emulator.core.events import Event
     from emulator.engine.delivery import Target
-    from emulator.engine.ledger.history import Delivery, Fate, Trace
+    from emulator.engine.ledger.ledger import Delivery, Fate
     from emulator.engine.targets.real_time import RealTime
+    from emulator.workers.python.worker import Worker
+    from emulator.workers.stores.shared import Stores
 
 
 START = "2026-01-01T00:00:00Z"
@@ -89,6 +92,8 @@ class Emulator:
         self._queues: dict[str, Queue] = {}
         self.default_content_type = "json"
         self._claimed: set[str] = set()
+        self._stores: Stores | None = None
+        self._driving = Driving(self.timeline, self.runtime)
         self._closed = False
         self.account.recover()
 
@@ -99,36 +104,36 @@ class Emulator:
         Consumers wait for their handlers: `attach`. The other options are Emulator's. Raises Refused (ConfigRefused, with
         `findings`) for a file with lint errors or without that environment.
         """
-        from emulator.workers.setup import load
+        from emulator.workers.config import load
 
         config = load(path, env, plan)
-        flags = config.flags | frozenset(options.pop("flags", ()))
-        emulator = cls(plan, flags=flags, **options)
+        emulator = cls(plan, flags=config.flags | frozenset(options.pop("flags", ())), **options)
         emulator.default_content_type = config.content_type
-        state = emulator.account.state
-        for name in dict.fromkeys([*config.bindings.values(), *config.consumers]):
-            if name not in state.queues:
-                emulator.create_queue(name)
-        for name, consumer in config.consumers.items():
-            emulator.set_consumer(name, consumer, attached=False)
-        for variable, value in config.variables.items():
-            emulator.env.bind(variable, value)
-        for binding, name in config.bindings.items():
-            emulator.env.bind(binding, Binding(emulator.queue(name), exposes_codes=config.exposes_codes))
+        install(emulator.account, config, emulator._claimed)
+        for name, value in bindings_of(config, emulator.queue).items():
+            emulator.env.bind(name, value)
         emulator.env.declare()
         return emulator
 
-    def worker(self, path: str | PathLike[str], env: str | None = None, **options: Any) -> Any:
+    def worker(self, path: str | PathLike[str], env: str | None = None, **options: Any) -> Worker:
         """A Python Worker's own source: of a wrangler file, with its queues, consumers and bindings; or a .py file.
 
         A file is loaded for the consumers that wait for a handler. `secrets` and `bindings` go into the Worker's `env`, and a
-        store for each name in `kv` and `d1`; `fetch` answers its outgoing requests, which are refused without it. Gives a
-        `python_workers.worker.Worker`: `module`, `env`, `await fetch(request)`, `call(name, …)`. Raises Refused
-        (ConfigRefused), and what the Worker's module raises.
+        store for each name in `kv` and `d1`; `fetch` answers its outgoing requests, which are refused without it. Raises
+        Refused (ConfigRefused), and what the Worker's module raises.
         """
-        from importlib import import_module
+        from emulator.workers.host import Host
+        from emulator.workers.python.loading import load as load_worker
+        from emulator.workers.stores.shared import Stores
 
-        return import_module("emulator.workers.python.loading").load(self, path, env, **options)  # it stands above: no import
+        if self._stores is None:
+            self._stores = Stores(self.account.clock.now_us)
+        host = Host(
+            self.account, self.env, self._stores, self._claimed, self.flags, self.default_content_type,
+            self.account.clock.now_us, self.queue, self.attach, self._driving.run, self._driving.keep,
+            self.timeline.deliveries.late_warnings.append,
+        )  # fmt: skip
+        return load_worker(host, path, env, **options)
 
     # --- queues and consumers
 
@@ -192,12 +197,12 @@ class Emulator:
         if type == "http_pull":
             if handler is not None:
                 raise TypeError("an http_pull consumer takes no handler: messages are fetched with pull()")
-            self.set_consumer(queue, consumer, attached=False)
+            self._set_consumer(queue, consumer, attached=False)
             return None
         if handler is None:
             return lambda given: self.consume(queue, given, type=type, **settings)
         target = self._target(handler)
-        self.set_consumer(queue, consumer, attached=True)
+        self._set_consumer(queue, consumer, attached=True)
         self.timeline.deliveries.attach(queue, target)
         return handler
 
@@ -212,10 +217,10 @@ class Emulator:
             self._real_time = RealTime()
         return URLTarget(self._real_time, handler)
 
-    def set_consumer(self, queue: str, consumer: Consumer, *, attached: bool) -> None:
+    def _set_consumer(self, queue: str, consumer: Consumer, *, attached: bool) -> None:
         """A consumer may be set anew if a journal remembers it or while it waits for its handler; else it is the second."""
         known = self.account.state.queues.get(queue)
-        waits = known is not None and _lacks_handler(known) and attached
+        waits = known is not None and lacks_handler(known) and attached
         self.account.execute(commands.SetConsumer(queue, consumer, attached, replace=waits or queue not in self._claimed))
         self._claimed.add(queue)
 
@@ -223,7 +228,7 @@ class Emulator:
         """Give a configured consumer its handler; without a queue, every consumer that has none. Returns the handler."""
         target = self._target(handler)
         state = self.account.state
-        names = [queue] if queue is not None else [n for n, q in sorted(state.queues.items()) if _lacks_handler(q)]
+        names = [queue] if queue is not None else [n for n, q in sorted(state.queues.items()) if lacks_handler(q)]
         if not names:
             raise ValueError("no consumer waits for a handler")
         for name in names:
@@ -282,13 +287,16 @@ class Emulator:
 
     @property
     def deliveries(self) -> list[Delivery]:
-        """Every batch that a push consumer received: (at, queue, messages, outcome, error)."""
-        return history.deliveries(self.account.events())
+        """Every batch that a push consumer received: (at, queue, messages, outcome, error).
+
+        A list of your own; bodies are decoded once and shared by all deliveries and fates that are told.
+        """
+        return self.account.ledger.deliveries()
 
     @property
     def fates(self) -> list[Fate]:
-        """What became of each message in each queue that it entered, in order of entry."""
-        return history.fates(self.account.events())
+        """What became of each message in each queue that it entered, in order of entry; bodies are shared as in deliveries."""
+        return self.account.ledger.fates()
 
     @property
     def errors(self) -> list[BaseException]:
@@ -300,12 +308,14 @@ class Emulator:
 
         `ends` (and `end`, of the one message) tell the state that it reached, who owns it there, and the four layers.
         """
-        found = ends(self.account.events(), consumed_of(self.account.state.queues), message_id)
-        return history.trace(self.account.events(), message_id, found)
+        return Trace(self.account.ledger, message_id)
 
     def report(self) -> Report:
         """Counts for each queue, each message's state and owner, warnings, errors; prints as tables; `to_json()`."""
-        return Report(self.account, self.timeline.deliveries, self.now)
+        return Report(
+            self.account.ledger, self.now, empty_pulls=self.account.empty_pulls,
+            warnings=self.timeline.deliveries.late_warnings, errors=self.timeline.deliveries.failures,
+        )  # fmt: skip
 
     # --- the end
 
@@ -330,7 +340,3 @@ class Emulator:
 
 
 _SETTINGS = frozenset(Consumer._fields) - {"type"}
-
-
-def _lacks_handler(queue: QueueState) -> bool:
-    return queue.consumer is not None and queue.consumer.type == "worker" and not queue.attached
