@@ -361,7 +361,7 @@ def test_closing_ends_what_runs(emu):
 
 
 def test_many_failures_do_not_hold_on_to_their_batches(monkeypatch):
-    monkeypatch.setattr("emulator.engine.targets.python._TRACEBACKS_MAX", 3)
+    monkeypatch.setattr("emulator.engine.delivery._TRACEBACKS_MAX", 3)
 
     def fails(batch):
         raise ValueError(batch.messages[0].body)
