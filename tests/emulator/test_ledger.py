@@ -35,7 +35,7 @@ class Asking(Play):
 
     def step(self, step):
         super().step(step)
-        self.asked = everything(self.emu._broker.ledger)
+        self.asked = everything(self.emu.account.ledger)
 
 
 # --- one fold
@@ -45,7 +45,7 @@ class Asking(Play):
 def test_what_was_asked_for_between_all_steps_is_what_one_reading_tells(seed):
     play = Asking(scenario(seed))
     play.run()
-    assert everything(play.emu._broker.ledger) == everything(Ledger().follow(play.emu.events))
+    assert everything(play.emu.account.ledger) == everything(Ledger().follow(play.emu.events))
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -59,7 +59,7 @@ def test_a_ledger_that_forgets_counts_the_same(seed):
     assert not forgetful.records
     assert not forgetful.histories
     for name, tally in forgetful.tallies.items():  # of what has ended nothing is left
-        living = set(play.emu._broker.state.queues[name].messages)
+        living = set(play.emu.account.state.queues[name].messages)
         assert set(tally.attempts) | set(tally.large) | tally.repeated <= living
 
 
@@ -154,7 +154,7 @@ def test_a_dead_letter_that_was_sent_back_waits_in_its_queue_again():
     emu.consume("jobs", fail, max_retries=0, dead_letter_queue="dead", max_batch_timeout=0)
     id = jobs.send("x" * 70_000, content_type="text").ids[0]
     emu.run_until_idle()
-    emu._broker.execute(commands.Redrive("dead", "jobs", (id,)))
+    emu.account.execute(commands.Redrive("dead", "jobs", (id,)))
     end = emu.trace(id).end
     assert (end.state, end.queue, end.path, end.owner) == (message_states.WAITING, "jobs", ("jobs", "dead", "jobs"), "the consumer of jobs")
     assert [fate.state for fate in emu.fates] == ["dead-lettered", "purged", "waiting"]
@@ -184,6 +184,21 @@ def test_bodies_are_decoded_once_and_lists_are_ones_own():
     assert emu.fates[0].body is emu.fates[0].body
     assert emu.deliveries[0].messages[0][1] is emu.fates[0].body
     assert emu.deliveries[0].outcome == "ok"
+
+
+def test_the_report_tells_which_faults_were_switched_on_and_how_often_they_acted():
+    emu = Emulator(faults=Faults(duplicates=1.0, slow=1.0, refused_sends=0.001))
+    jobs = emu.create_queue("jobs")
+    emu.consume("jobs", lambda _batch: None, max_retries=1, max_batch_timeout=0)
+    jobs.send(1)
+    emu.run_until_idle()
+    report = emu.report()
+    assert [(each.fault, each.chance) for each in report.faults] == [("duplicates", 1.0), ("slow", 1.0), ("refused_sends", 0.001)]
+    assert [each.acted for each in report.faults][1:] == [2, 0]
+    assert "slow           1       2" in str(report)
+    assert report.as_dict()["faults"][1] == {"fault": "slow", "chance": 1.0, "acted": 2}
+    assert Emulator().report().faults == []
+    assert "Faults" not in str(Emulator().report())
 
 
 def test_every_kind_of_step_is_told_of():

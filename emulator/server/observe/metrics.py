@@ -73,13 +73,15 @@ def exposition(watch: Watch, public: Callable[[str], str] = str) -> bytes:
 
 def _lines(watch: Watch, public: Callable[[str], str]) -> Iterator[str]:
     watch.catch_up()
-    broker, queues = watch.broker, list(watch.broker.state.queues.items())
-    now_us = broker.clock.now_us()
+    account, queues = watch.account, list(watch.account.state.queues.items())
+    now_us = account.clock.now_us()
     rows = [_row(public(name), queue, watch.tallies.get(name) or Tally(), now_us) for name, queue in queues]
     rows.sort(key=lambda row: row.label)
     yield from _family("queues", "gauge", "Queues in the account", [("", len(queues))])
     yield from _family("clock_seconds", "gauge", "The emulator's own time, in seconds since 1970", [("", now_us / SECOND_US)])
-    yield from _family("journal_events_total", "counter", "Events in the journal", [("", broker.sequence)])
+    yield from _family("journal_events_total", "counter", "Events in the journal", [("", account.sequence)])
+    acted = [(f'{{fault="{each.fault}"}}', each.acted) for each in account.fault_counts]
+    yield from _family("faults_total", "counter", "How often each fault acted that was switched on", acted)
     for name, (text, gauge) in _GAUGES.items():
         yield from _family(name, "gauge", text, [(f'{{queue="{row.label}"}}', gauge(row)) for row in rows])
     for name, (text, counter) in _COUNTERS.items():

@@ -53,6 +53,7 @@ class Views:
         return {
             "now": service.now_us // 1_000, "clock": service.engine.mode, "control": self._may_move, "plan": service.state.plan,
             "page": page, "pages": pages, "matching": len(found), "queues": shown, "totals": self._totals(queues, sources),
+            "faults": [each._asdict() for each in service.broker.fault_counts],
         }  # fmt: skip
 
     @property
