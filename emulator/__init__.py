@@ -5,14 +5,14 @@ if TYPE_CHECKING:
     from emulator.core.limits import Limits
     from emulator.core.refusals import Refused
     from emulator.engine.faults import Faults
-    from emulator.engine.ledger.ledger import Delivery, Fate
+    from emulator.engine.ledger.records import Delivery, Fate
     from emulator.testing.emulator import Emulator
     from emulator.testing.queue import Queue
 
 __all__ = ["Delivery", "Emulator", "Fate", "Faults", "Limits", "Queue", "Refused"]
 
 _ROOMS = {
-    "Delivery": "engine.ledger.ledger", "Emulator": "testing.emulator", "Fate": "engine.ledger.ledger",
+    "Delivery": "engine.ledger.records", "Emulator": "testing.emulator", "Fate": "engine.ledger.records",
     "Faults": "engine.faults", "Limits": "core.limits", "Queue": "testing.queue", "Refused": "core.refusals",
 }  # fmt: skip
 
