@@ -18,10 +18,10 @@ from emulator.engine.clock import WallClock, moment
 from emulator.engine.journal import JournalError
 from emulator.engine.journal.sqlite import SQLiteJournal
 from emulator.engine.targets.outside import PUSH_SECONDS, Outside, PushURL, PythonHandler
-from emulator.server.exclusive import Exclusive, InUse
+from emulator.server.file_lock import FileLock, InUse
 from emulator.server.observe import logs
-from emulator.server.server import bind, is_loopback, run
 from emulator.server.service import Service
+from emulator.server.uvicorn_server import bind, is_loopback, run
 from emulator.testing.emulator import START, Emulator
 
 if TYPE_CHECKING:
@@ -85,11 +85,11 @@ def _serve(*, host: str, port: int, db: str | None, token: list[str] | None, **g
         message = f"{host} is reached from beyond this computer: give a --token"
         raise ValueError(message)
     listener = bind(host, port)
-    lock: Exclusive | None = None
+    lock: FileLock | None = None
     try:
         path = _path(db, port)
         if path is not None:
-            lock = Exclusive(path)
+            lock = FileLock(path)
         service = _service(path, token or (), **given)
         address = _address(listener)
         run(service, listener, lambda: _announce(address, path, service), grace_seconds=given["grace"])

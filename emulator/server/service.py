@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from emulator.core.commands import Attach, SetConsumer
 from emulator.core.model import Consumer
-from emulator.engine.clock import moment
 from emulator.engine.ids import Ids
 from emulator.server.access import Access
 from emulator.server.directory import Directory
@@ -95,8 +94,3 @@ class Service:
         """Let go of everything."""
         self.emulator.close()
         self.directory.close()
-
-
-def iso(at_us: int) -> str:
-    """A moment as the API shows it."""
-    return f"{moment(at_us):%Y-%m-%dT%H:%M:%S.%f}Z"

@@ -32,7 +32,6 @@ FLOORS = {
 DEBTS = {
     ("cfq_lint", "model.facts_file", "run"),
     ("cfq_lint", "model.project", "worker_code"),
-    ("emulator", "engine.targets.outside", "server"),
     ("emulator", "workers.python.driving", "testing"),
     ("emulator", "workers.python.loading", "testing"),
     ("emulator", "workers.python.worker", "testing"),

@@ -10,10 +10,10 @@ import asyncio
 import inspect
 from base64 import b64encode
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 import httpx
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
 from cfq_lint.facts import limits
 from emulator.core.commands import Settle
@@ -22,7 +22,6 @@ from emulator.engine.clock import moment
 from emulator.engine.metrics import Metrics
 from emulator.engine.targets.batch import MessageBatch
 from emulator.engine.targets.handlers import Context, handler_call
-from emulator.server.wire.bodies import Delay  # noqa: TC001 - pydantic reads it
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
 PUSH_SECONDS = 30.0
 """An endpoint has so many real seconds to answer."""
 _ANSWER_BYTES_MAX = 1_000_000
+_SAFE_MAX = 2**53
 _THREADS = 32
 
 
@@ -48,6 +48,18 @@ class Outside(Protocol):
 
     async def close(self) -> None:
         """Let go of connections and threads."""
+
+
+def _whole(value: object) -> object:
+    """A number may be written 5 or 5.0; a text, a boolean or a fraction is no whole number."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if isinstance(value, bool) or not isinstance(value, int) or abs(value) > _SAFE_MAX:
+        raise ValueError("a whole number is needed")
+    return value
+
+
+Delay = Annotated[int, BeforeValidator(_whole)]
 
 
 class _RetryBatch(BaseModel):

@@ -1,6 +1,6 @@
 """The dashboard at `/`: a page without a build step or an outside request, and the JSON that it asks for.
 
-`routes` has the health and the metrics, too. The page needs no token, its data a reader's, its buttons a writer's.
+The page needs no token, its data a reader's, its buttons a writer's.
 Scripts and styles come from this server alone, and the page may run no other: what a message holds is only ever text.
 """
 
@@ -25,9 +25,8 @@ from emulator.engine.clock import SECOND_US, moment
 from emulator.engine.journal import JournalUnwritable
 from emulator.server.access import READ, WRITE
 from emulator.server.dashboard.dead_letters import send_back
-from emulator.server.observe import health
+from emulator.server.dashboard.views import Views
 from emulator.server.wire.refusals import CrossOrigin, NoRoute
-from emulator.server.wire.views import Views
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -214,11 +213,6 @@ class Dashboard:
         find(self._service.state, core)
         self._watch.dedupe_hit(core, count)
         return {}
-
-
-def routes(service: Service, watch: Watch) -> list[Route]:
-    """Health, metrics and the dashboard, to be put into an application."""
-    return [*health.routes(service, watch), *Dashboard(service, watch).routes()]
 
 
 @cache

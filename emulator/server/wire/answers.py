@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
-import contextlib
-import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from emulator.server.operations.operation import Page
+from emulator.engine.bodies import json_text
+from emulator.server.wire.operation import Page
 
 if TYPE_CHECKING:
     from emulator.core.refusals import Refused
 
-try:
-    import orjson
-except ImportError:
-    orjson = None  # type: ignore[assignment]
-
 DOCUMENTATION = "https://developers.cloudflare.com/queues/reference/error-codes/"
+JSON = "application/json"
+UNCACHED = ((b"cache-control", b"no-store"),)
+_BESIDE = {401: ((b"www-authenticate", b"Bearer"),), 405: ((b"allow", b""),)}
+"""By status. Nothing is allowed on a queue that nobody may pull from, as things are."""
 _TEXT_MAX = 500
+
+
+class Answer(NamedTuple):
+    """What is sent: without the envelope where an operation gives one itself."""
+
+    content: bytes
+    status: int = 200
+    headers: tuple[tuple[bytes, bytes], ...] = ()
+    media_type: str = JSON
 
 
 def success(result: Any) -> bytes:
@@ -25,17 +32,15 @@ def success(result: Any) -> bytes:
     answer: dict[str, Any] = {"success": True, "errors": [], "messages": [], "result": result}
     if isinstance(result, Page):
         answer |= {"result": result.result, "result_info": result.info}
-    return _bytes(answer)
+    return json_text.encode(answer)
 
 
 def failure(refused: Refused) -> bytes:
     """The body of a refusal."""
     error = {"code": refused.code, "message": refused.text[:_TEXT_MAX], "documentation_url": DOCUMENTATION}
-    return _bytes({"success": False, "errors": [error], "messages": [], "result": None})
+    return json_text.encode({"success": False, "errors": [error], "messages": [], "result": None})
 
 
-def _bytes(answer: dict[str, Any]) -> bytes:
-    if orjson is not None:
-        with contextlib.suppress(TypeError):  # half of a surrogate pair, a number beyond 64 bits
-            return orjson.dumps(answer)
-    return json.dumps(answer, separators=(",", ":")).encode()
+def refusal(refused: Refused, *headers: tuple[bytes, bytes]) -> Answer:
+    """The answer to what is refused."""
+    return Answer(failure(refused), refused.status, headers or _BESIDE.get(refused.status, ()))

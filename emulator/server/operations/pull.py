@@ -1,0 +1,46 @@
+"""POST /queues/{queue_id}/messages/pull: https://developers.cloudflare.com/queues/configuration/pull-consumers/."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from emulator.engine.bodies import CONTENT_TYPES, on_the_wire
+from emulator.server.operations.peek import checked_size
+from emulator.server.wire.fields import BatchSize, Body, Visibility
+from emulator.server.wire.operation import Call, Operation
+from emulator.server.wire.shapes import COUNT, MESSAGE, METADATA, TEXT, Shape, list_of, object_of
+from emulator.server.wire.shown import metrics_json
+
+_METADATA = {kind: {"CF-Content-Type": kind} for kind in CONTENT_TYPES}
+_PULLED = Shape(
+    "Pulled",
+    object_of(message_backlog_count=COUNT, metadata=METADATA, messages=list_of(object_of(**MESSAGE, lease_id=TEXT))),
+)
+
+
+class Pull(Body):
+    """How many messages to lease, and for how long."""
+
+    batch_size: BatchSize | None = None
+    visibility_timeout_ms: Visibility | None = None
+
+
+def pull(call: Call) -> dict[str, Any]:
+    """Lease what is ready. Refuses with 409 where delivery is paused."""
+    queue, body = call.queue(), call.body
+    messages = [
+        {"id": m.id, "body": on_the_wire(m.body, m.content_type), "attempts": m.attempts,
+         "timestamp_ms": m.timestamp_us // 1_000, "metadata": _METADATA[m.content_type], "lease_id": lease}
+        for m, lease in queue.lease(checked_size(body.batch_size), body.visibility_timeout_ms)
+    ]  # fmt: skip
+    if not messages:
+        call.service.watch.empty_pull(queue.name)
+    return {
+        "message_backlog_count": len(queue), "metadata": {"metrics": metrics_json(queue.metrics())}, "messages": messages,
+    }  # fmt: skip
+
+
+OPERATION = Operation(
+    "POST", "/queues/{queue_id}/messages/pull", pull, _PULLED, Pull, data=True,
+    refusals={"405": "The queue has no http_pull consumer"},
+)  # fmt: skip

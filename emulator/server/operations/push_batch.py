@@ -1,0 +1,49 @@
+"""POST /queues/{queue_id}/messages/batch: up to 100 messages."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from msgspec import Meta
+
+from cfq_lint.facts import limits
+from emulator.core import refusals
+from emulator.server.operations.push import Push, content_type_of
+from emulator.server.wire.fields import Body, Delay
+from emulator.server.wire.operation import Call, Operation
+from emulator.server.wire.shapes import PUSHED
+from emulator.server.wire.shown import metrics_json
+
+
+class PushBatch(Body):
+    """Messages, all stored or none."""
+
+    messages: Annotated[list[Push], Meta(extra_json_schema={"minItems": 1, "maxItems": limits.SEND_BATCH_COUNT_MAX})]
+    delay_seconds: Delay | None = None
+
+
+def push_batch(call: Call) -> dict[str, Any]:
+    """Store messages, all or none."""
+    queue, items = call.queue(), call.body.messages
+    if not 0 < len(items) <= limits.SEND_BATCH_COUNT_MAX:
+        raise refusals.BatchCountOutOfBounds(
+            f"batch message count of {len(items)} is not within 1..{limits.SEND_BATCH_COUNT_MAX}"
+        )
+    queue.send_columns(
+        [item.body for item in items],
+        tuple([content_type_of(item) for item in items]),
+        tuple([item.delay_seconds for item in items]),
+        call.body.delay_seconds,
+    )
+    return {"metadata": {"metrics": metrics_json(queue.metrics())}}
+
+
+OPERATION = Operation(
+    "POST",
+    "/queues/{queue_id}/messages/batch",
+    push_batch,
+    PUSHED,
+    PushBatch,
+    data=True,
+    too_large=refusals.BatchSizeOutOfBounds,
+)
