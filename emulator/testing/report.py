@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cfq_lint.facts import limits as cloudflare
 from emulator.core import events as happened
+from emulator.engine.error_text import error_repr
 from emulator.engine.ledger.billing import Operations, operations
 from emulator.engine.ledger.ends import End, consumed_of, ends, table_of_depths, table_of_ends
 from emulator.engine.ledger.history import table
@@ -110,7 +111,7 @@ class Report:
             "messages": [end.as_dict() for end in self.messages],
             "warnings": self.warnings,
             "errors": [
-                {"at": e.at.isoformat(), "queue": e.queue, "batch": e.batch, "error": repr(e.error)} for e in self.errors
+                {"at": e.at.isoformat(), "queue": e.queue, "batch": e.batch, "error": error_repr(e.error)} for e in self.errors
             ],
         }
 
@@ -140,7 +141,8 @@ class Report:
         if self.warnings:
             parts += ["Warnings", *(f"  {text}" for text in self.warnings)]
         if self.errors:
-            parts += ["Handler errors", *(f"  {e.at.isoformat()} {e.queue} batch {e.batch}: {e.error!r}" for e in self.errors)]
+            errors = [f"  {e.at.isoformat()} {e.queue} batch {e.batch}: {error_repr(e.error)}" for e in self.errors]
+            parts += ["Handler errors", *errors]
         return "\n".join(parts)
 
     __repr__ = __str__

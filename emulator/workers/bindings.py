@@ -1,4 +1,4 @@
-"""env.MY_QUEUE: `send`, `sendBatch`, `metrics`, as a Worker sees them. Each call acts at once; awaiting it gives the result.
+"""env.MY_QUEUE: `send`, `sendBatch`, `metrics`, as a Worker sees them. A call acts at once and is a coroutine of its result.
 
 Values cross into JavaScript first, as in a Python Worker: what cannot cross raises TypeError in the SDK's words.
 """
@@ -13,27 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 from emulator.core.refusals import Refused
 from emulator.engine.bodies import UNDEFINED
+from emulator.workers.promise import Resolved
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from emulator.engine.metrics import Metrics
-
-
-class Resolved:
-    """A promise that is resolved already: await it, or read its value's attributes without awaiting."""
-
-    __slots__ = ("value",)
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
-
-    def __await__(self) -> Generator[None, None, Any]:
-        return self.value
-        yield
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.value, name)
 
 
 class SendReply:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from cfq_lint.facts import limits as cloudflare
 from emulator.engine.clock import SECOND_US, moment
+from emulator.engine.error_text import error_repr
 
 if TYPE_CHECKING:
     from emulator.core.events import Delivered
@@ -54,7 +55,7 @@ class Failure:
         self.raised = False
 
     def __repr__(self) -> str:
-        return f"Failure(at={self.at.isoformat()}, queue={self.queue!r}, batch={self.batch}, error={self.error!r})"
+        return f"Failure(at={self.at.isoformat()}, queue={self.queue!r}, batch={self.batch}, error={error_repr(self.error)})"
 
 
 def enrol(loop: Any, work: Any, **options: Any) -> asyncio.Task[Any]:

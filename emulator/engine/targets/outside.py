@@ -19,6 +19,7 @@ from cfq_lint.facts import limits
 from emulator.core.commands import Settle
 from emulator.engine import bodies as stored
 from emulator.engine.clock import moment
+from emulator.engine.error_text import error_text
 from emulator.engine.metrics import Metrics
 from emulator.engine.targets.batch import MessageBatch
 from emulator.engine.targets.handlers import Context, handler_call
@@ -119,7 +120,7 @@ class PushURL:
         except TimeoutError:
             return _failed(event, "exceededWallTime", f"{self.url} did not answer within {self.timeout_seconds:g} seconds")
         except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:  # ValidationError is a ValueError
-            return _failed(event, "exception", f"{self.url}: {type(error).__name__}: {str(error)[:200]}")
+            return _failed(event, "exception", f"{self.url}: {error_text(error)[:200]}")
 
     async def _answer(self, content: dict[str, Any]) -> bytes:
         if self._client is None:
@@ -202,11 +203,11 @@ class PythonHandler:
                 work.add_done_callback(lambda done: done.exception())  # it ends some day, and nobody asks any more
                 text = f"TimeoutError: the handler did not end within {self.timeout_seconds:g} seconds"
                 return _settled(event, batch, "exceededWallTime", text)
-            return _settled(event, batch, "exception", f"TimeoutError: {error}")
+            return _settled(event, batch, "exception", error_text(error))
         except BaseException as error:
-            if isinstance(error, asyncio.CancelledError) and not work.done():
+            if issubclass(type(error), asyncio.CancelledError) and not work.done():
                 raise
-            return _settled(event, batch, "exception", f"{type(error).__name__}: {error}")
+            return _settled(event, batch, "exception", error_text(error))
         return _settled(event, batch, "ok", None)
 
     def _work(self, batch: MessageBatch) -> None:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from cfq_lint.facts import limits as cloudflare
 from emulator.engine.clock import SECOND_US
+from emulator.engine.error_text import error_text
 from emulator.engine.faults import Dice, WorkerCrashed
 from emulator.engine.metrics import Metrics
 from emulator.engine.targets.batch import MessageBatch
@@ -172,20 +173,22 @@ class Runner:
         """Tell the broker how it ended, and cut off what still floats."""
         invocation.finished = True
         event, error = invocation.event, invocation.error
+        kind = type(error)  # never `isinstance`: it asks the error's own `__class__`, which may fail
         self.running.pop((event.queue, event.batch), None)
-        if invocation.crashed and isinstance(error, WorkerCrashed):
+        if invocation.crashed and issubclass(kind, WorkerCrashed):
             invocation.batch.forget()
-        text = None if error is None else f"{type(error).__name__}: {error}"
+        text = None if error is None else error_text(error)
         lost = self.dice.lost(event.ids) if self.dice.faults.duplicates else frozenset()
         command: Settle = invocation.batch.settlement(event.batch, outcome, text, lost)
         self.broker.execute(command)
         if error is not None:
             failure = Failure(self.broker.state.now_us, event.queue, event.batch, error)
-            failure.raised = isinstance(error, WorkerCrashed)  # chaos is no mistake of the handler for a strict test to raise
+            failure.raised = issubclass(kind, WorkerCrashed)  # chaos is no mistake of the handler for a strict test to raise
             self.failures.append(failure)
             if len(self.failures) > _TRACEBACKS_MAX:
-                error.__traceback__ = error.__context__ = None
-            if isinstance(error, KeyboardInterrupt):
+                for name in ("__traceback__", "__context__"):
+                    BaseException.__setattr__(error, name, None)
+            if issubclass(kind, KeyboardInterrupt):
                 self._interrupt = error
         if self.waits and invocation.tasks:
             own = asyncio.current_task(self._loop) if self._is_running() else None

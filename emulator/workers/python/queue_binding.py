@@ -8,10 +8,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from emulator.engine.bodies import UNDEFINED
+from emulator.workers.promise import Promise
 from emulator.workers.python.javascript import convert
 from emulator.workers.python.javascript.js_time import JsTime
 from emulator.workers.python.javascript.js_values import JsDict
-from emulator.workers.python.javascript.promise import Promise
 from emulator.workers.python.javascript.to_js import UNDEFINED as JS_UNDEFINED
 
 if TYPE_CHECKING:

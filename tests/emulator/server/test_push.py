@@ -140,6 +140,11 @@ def test_python_handlers_run_beside_the_server():
     assert states(emu) == [(1, "jobs", "acked"), (0, "jobs", "dead-lettered"), (0, "dlq", "waiting")]
 
 
+class UntellableError(Exception):
+    def __str__(self):
+        return self.args[5]
+
+
 def test_a_handler_that_raises_or_never_ends_fails():
     over = threading.Event()
 
@@ -148,6 +153,12 @@ def test_a_handler_that_raises_or_never_ends_fails():
 
     emu = deliver(PythonHandler(raising), 1)
     assert [d.error for d in emu.deliveries] == ["RuntimeError: no"] * 2
+
+    def failing_twice(_batch):
+        raise UntellableError
+
+    emu = deliver(PythonHandler(failing_twice), 1)
+    assert [d.error for d in emu.deliveries] == ["UntellableError: <UntellableError: str() raised IndexError>"] * 2
     emu = deliver(PythonHandler(lambda _batch: over.wait(10), timeout_seconds=0.1), 1)
     over.set()
     assert [d.outcome for d in emu.deliveries] == ["exceededWallTime"] * 2

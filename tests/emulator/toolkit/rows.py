@@ -27,7 +27,7 @@ ROWS = [
     ("A15", "attempts start at 1, retries are one less", SE + "_task_of", TS + "the_retry_index_is_attempts_minus_one"),
     ("A16", "ack on success; what is not retryable is marked failed", TA + "TaskTable.fail", TS + "a_task_table_follows_each_task"),
     ("A17", "max_retries 3 is four attempts", CORE + "consume:Verdicts.fail", TS + "exhausted_messages_reach_the_dead_letter_queue_by_themselves"),
-    ("A18", "exhausted messages go to the dead-letter queue", "emulator.core.apply:_bury", TQ + "exhausted_is_deleted_or_dead_lettered"),
+    ("A18", "exhausted messages go to the dead-letter queue", "emulator.core.apply.ending:_dead_letter", TQ + "exhausted_is_deleted_or_dead_lettered"),
     ("A19", "a consumer is idempotent across a crash", ON + "OnceSQL.run", TO + "record_and_effect_are_one_transaction"),
     ("A20", "deduplicate by a business id before processing", ON + "is_duplicate", TO + "record_and_effect_are_one_transaction", "nothing"),
     ("A21", "record what was processed", TA + "TaskTable.completion", TT + "the_completion_goes_into_one_transaction_with_the_effect"),
