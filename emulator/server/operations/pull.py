@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from emulator.engine.bodies import CONTENT_TYPES, on_the_wire
+from msgspec import Raw, Struct
+
+from emulator.engine.bodies import CONTENT_TYPES, json_text
 from emulator.server.operations.peek import checked_size
 from emulator.server.wire.fields import BatchSize, Body, Visibility
 from emulator.server.wire.operation import Call, Operation
 from emulator.server.wire.shapes import COUNT, MESSAGE, METADATA, TEXT, Shape, list_of, object_of
 from emulator.server.wire.shown import metrics_json
 
-_METADATA = {kind: {"CF-Content-Type": kind} for kind in CONTENT_TYPES}
+_METADATA = {kind: Raw(b'{"CF-Content-Type":"%b"}' % kind.encode()) for kind in CONTENT_TYPES}
 _PULLED = Shape(
     "Pulled",
     object_of(message_backlog_count=COUNT, metadata=METADATA, messages=list_of(object_of(**MESSAGE, lease_id=TEXT))),
@@ -25,19 +27,38 @@ class Pull(Body):
     visibility_timeout_ms: Visibility | None = None
 
 
+class _Pulled(Struct):
+    """A message as a puller sees it. Bytes are written in base64."""
+
+    id: str
+    body: bytes | str
+    attempts: int
+    timestamp_ms: int
+    metadata: Raw
+    lease_id: str
+
+
 def pull(call: Call) -> dict[str, Any]:
     """Lease what is ready. Refuses with 409 where delivery is paused."""
     queue, body = call.queue(), call.body
     messages = [
-        {"id": m.id, "body": on_the_wire(m.body, m.content_type), "attempts": m.attempts,
-         "timestamp_ms": m.timestamp_us // 1_000, "metadata": _METADATA[m.content_type], "lease_id": lease}
+        _Pulled(
+            m.id, _on_the_wire(m.body, m.content_type), m.attempts, m.timestamp_us // 1_000, _METADATA[m.content_type], lease
+        )
         for m, lease in queue.lease(checked_size(body.batch_size), body.visibility_timeout_ms)
-    ]  # fmt: skip
+    ]
     if not messages:
         call.service.watch.empty_pull(queue.name)
     return {
         "message_backlog_count": len(queue), "metadata": {"metrics": metrics_json(queue.metrics())}, "messages": messages,
     }  # fmt: skip
+
+
+def _on_the_wire(body: bytes, kind: str) -> bytes | str:
+    """Text as it is, everything else as bytes."""
+    if kind == "json":
+        return json_text.plain(body)
+    return body.decode() if kind == "text" else body
 
 
 OPERATION = Operation(

@@ -31,7 +31,7 @@ def push_batch(call: Call) -> dict[str, Any]:
         )
     queue.send_columns(
         [item.body for item in items],
-        tuple([content_type_of(item) for item in items]),
+        tuple(["json" if item.content_type is None else content_type_of(item) for item in items]),
         tuple([item.delay_seconds for item in items]),
         call.body.delay_seconds,
     )
