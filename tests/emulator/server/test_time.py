@@ -86,6 +86,21 @@ def test_reset_faults_and_events(client):
     assert client.get(put).json()["result"]["refused_sends"] == 0
 
 
+@pytest.mark.parametrize(("body", "text"), [
+    ({"crashs": 0.5}, "there is no 'crashs': did you mean 'crashes'?"),
+    ({"duplicates": 1, "reordering": 1}, "there is no 'reordering': did you mean 'reorder'?"),
+    ({"crashes": -0.1}, "Expected `float` >= 0.0 - at `$.crashes`"),
+    ({"crashes": 1.5}, "Expected `float` <= 1.0 - at `$.crashes`"),
+    ({"crashes": "1"}, "Expected `float`, got `str` - at `$.crashes`"),
+])  # fmt: skip
+def test_a_fault_that_nobody_knows_or_a_chance_that_is_none_is_refused_and_changes_nothing(client, body, text):
+    put = "http://emulator/emulator/faults"
+    client.put(put, json={"duplicates": 0.25})
+    answer = client.put(put, json=body)
+    assert (answer.status_code, answer.json()["errors"][0]["message"]) == (400, text)
+    assert client.get(put).json()["result"]["duplicates"] == 0.25
+
+
 def test_a_scaled_clock_runs_by_itself(tmp_path):
     with Server("--time", "600x", folder=tmp_path) as server, server.client() as client:
         id = pull_queue(client, "jobs")
