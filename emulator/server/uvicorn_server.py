@@ -91,17 +91,14 @@ async def serve(service: Service, listener: socket.socket, ready: Callable[[], N
     for number in (signal.SIGTERM, signal.SIGINT):
         with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):  # Windows, or not the main thread
             loop.add_signal_handler(number, stop)
-    pump = loop.create_task(service.engine.pump())
+    pump = loop.create_task(service.time.pump())
     announced = loop.call_soon(ready)
     try:
         await server.serve(sockets=[listener])
     finally:
         announced.cancel()
-        service.engine.stop()
         pump.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await pump
-        await service.engine.finish(grace_seconds)
-        for each in {id(each): each for each in service.engine.outside.values()}.values():
-            await each.close()
+        await service.time.finish(grace_seconds)
         service.close()

@@ -29,7 +29,7 @@ async def advance(call: Call) -> dict[str, Any]:
         moment(target_us)
     except OverflowError:
         raise JSONRequestBodyInvalid("that is too far") from None
-    await service.engine.advance_to(target_us)
+    await service.time.advance_to(target_us)
     return time_json(service)
 
 

@@ -16,10 +16,11 @@ _EVENTS = Shape("Events", object_of(events=list_of({}), last=COUNT, total=COUNT)
 
 def events(call: Call) -> dict[str, Any]:
     """Events behind number `after`, at most `limit` of them; `last` is the number to go on from."""
+    account = call.service.account
     after = number_of(call, "after", 0, 0, 10**9 - 1)
     limit = number_of(call, "limit", _EVENTS_MAX, 1, _EVENTS_MAX)
-    found = [to_json(event) for event in islice(call.service.broker.journal.read(after), limit)]
-    return {"events": found, "last": after + len(found), "total": call.service.broker.sequence}
+    found = [to_json(event) for event in islice(account.events(after), limit)]
+    return {"events": found, "last": after + len(found), "total": account.sequence}
 
 
 OPERATION = Operation("GET", "/emulator/events", events, _EVENTS, query={"after": COUNT, "limit": PER_PAGE}, scope=READ)

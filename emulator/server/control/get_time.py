@@ -18,8 +18,8 @@ TIME = Shape("Time", object_of(now=MOMENT, now_ms=COUNT, mode=TEXT, batches_out=
 def time_json(service: Service) -> dict[str, Any]:
     """The present moment, how time runs, and how many batches are out."""
     return {
-        "now": iso(service.now_us), "now_ms": service.now_us // 1_000, "mode": service.engine.mode,
-        "batches_out": service.engine.busy,
+        "now": iso(service.now_us), "now_ms": service.now_us // 1_000, "mode": service.time.mode,
+        "batches_out": service.time.batches_out,
     }  # fmt: skip
 
 

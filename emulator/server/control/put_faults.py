@@ -2,37 +2,40 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
-from msgspec import Meta, defstruct, structs
+from msgspec import UNSET, Meta, UnsetType, defstruct, to_builtins
 
-from emulator.engine.faults import Dice, Faults
+from emulator.engine.faults import FAULTS, SLOW_SECONDS, Faults
+from emulator.server.control.get_faults import SHOWN, faults_json
 from emulator.server.wire.fields import Body
 from emulator.server.wire.operation import Call, Operation
-from emulator.server.wire.shapes import Shape
 
-if TYPE_CHECKING:
-    from emulator.server.service import Service
-
-_CHANCE = Annotated[float, Meta(ge=0, le=1)]
-NAMES = tuple(name for name in Faults._fields if name != "slow_seconds")
-FAULTS = Shape("Faults", {"type": "object"})
+_SECONDS = Annotated[list[int], Meta(min_length=2, max_length=2, description="Of a slow handler, least and most.")]
 FaultChances: Any = defstruct(
-    "FaultChances", [(name, _CHANCE, 0.0) for name in NAMES], bases=(Body,), module=__name__, forbid_unknown_fields=True,
-    namespace={"__doc__": "Chances from 0 to 1; what is left out is 0."},
+    "FaultChances",
+    [
+        *(
+            (name, Annotated[float, Meta(ge=row.bounds[0], le=row.bounds[1], description=row.doc)] | UnsetType, UNSET)
+            for name, row in FAULTS.items()
+        ),
+        ("slow_seconds", _SECONDS | UnsetType, UNSET),
+    ],
+    bases=(Body,), module=__name__, namespace={"__doc__": "Chances of faults, by name."}, forbid_unknown_fields=True,
 )  # fmt: skip
+"""The table of faults as a body."""
 
 
 def put_faults(call: Call) -> dict[str, Any]:
     """Set the chances of faults; what is left out is 0."""
-    set_faults(call.service, Faults(**structs.asdict(call.body)))
-    return dict(call.service.dice.faults._asdict())
+    return use(call, {"slow_seconds": SLOW_SECONDS})
 
 
-def set_faults(service: Service, faults: Faults) -> None:
-    """These chances, from now on."""
-    new = Dice(faults, service.emulator.seed)
-    service.dice.faults, service.dice.calm = new.faults, new.calm
+def use(call: Call, before: dict[str, Any]) -> dict[str, Any]:
+    """Chances as they were, changed as the body says."""
+    given = before | to_builtins(call.body)
+    call.service.account.use_faults(Faults(**given | {"slow_seconds": tuple(given["slow_seconds"])}))
+    return faults_json(call.service)
 
 
-OPERATION = Operation("PUT", "/emulator/faults", put_faults, FAULTS, FaultChances)
+OPERATION = Operation("PUT", "/emulator/faults", put_faults, SHOWN, FaultChances)

@@ -6,7 +6,6 @@ from typing import Any
 
 from emulator.engine.faults import CALM
 from emulator.server.control.get_time import TIME, time_json
-from emulator.server.control.put_faults import set_faults
 from emulator.server.wire.operation import Call, Operation
 
 
@@ -15,7 +14,7 @@ def reset(call: Call) -> dict[str, Any]:
     service = call.service
     for name in service.emulator.queues:
         service.emulator.delete_queue(name)
-    set_faults(service, CALM)
+    service.account.use_faults(CALM)
     return time_json(service)
 
 

@@ -10,7 +10,7 @@ from emulator.server.wire.operation import Call, Operation
 
 async def run_until_idle(call: Call) -> dict[str, Any]:
     """Move the clock until nothing is left to deliver."""
-    await call.service.engine.run_until_idle()
+    await call.service.time.run_until_idle()
     return time_json(call.service)
 
 

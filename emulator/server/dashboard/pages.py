@@ -118,14 +118,14 @@ class Dashboard:
 
     async def _now(self, answer: Answer, request: Request, given: dict[str, Any]) -> Any:
         """Act at the present moment; nothing else happens meanwhile unless the answer itself waits."""
-        engine = self._service.engine
-        with engine.lock:
-            engine.catch_up()
+        time = self._service.time
+        with self._service.account.lock:
+            time.catch_up()
             self._watch.catch_up()
             try:
                 value = answer(request, given)
             finally:
-                engine.kick()
+                time.kick()
         return await value if isawaitable(value) else value
 
     # --- looking
@@ -149,7 +149,7 @@ class Dashboard:
 
     def _timeline(self, request: Request, _given: dict[str, Any]) -> Any:
         id = request.path_params["id"]
-        if self._service.broker.sequence > _EVENTS_INLINE:
+        if self._service.account.sequence > _EVENTS_INLINE:
             return self._timeline_beside(id)
         return _known(self._views.timeline(id))
 
@@ -187,19 +187,19 @@ class Dashboard:
         if target is not None and row is None:
             raise QueueUnknown(f"Queue not found: {target[:100]!r}")
         home = None if row is None else row["core"]
-        return send_back(self._service.broker, core, self._watch.deaths, home, limit)._asdict()
+        return send_back(self._service.account, core, self._watch.deaths, home, limit)._asdict()
 
     async def _move(self, _request: Request, given: dict[str, Any]) -> Any:
-        engine = self._service.engine
-        if not self._service.control or engine.mode != "virtual":
+        time = self._service.time
+        if not self._service.control or time.mode != "virtual":
             raise NoRoute("the clock can be moved only with --control and in virtual time")
         try:
             if given.get("until_idle") is True:
-                await engine.run_until_idle()
+                await time.run_until_idle()
             else:
                 target_us = self._service.now_us + round(_seconds(given.get("seconds"), None) * SECOND_US)
                 moment(target_us)  # the calendar ends with the year 9999
-                await engine.advance_to(target_us)
+                await time.advance_to(target_us)
         except (OverflowError, RuntimeError, ValueError) as error:
             raise JSONRequestBodyInvalid(str(error)) from error
         return {"now": self._service.now_us // 1_000}

@@ -52,13 +52,13 @@ class Views:
         start_us = service.now_us - round(seconds * 1_000_000)
         shown = [self._row(core, queue, sources) | {"spark": self._spark(core, start_us)} for core, queue in rows]
         return {
-            "now": service.now_us // 1_000, "clock": service.engine.mode, "control": self._may_move, "plan": service.state.plan,
+            "now": service.now_us // 1_000, "clock": service.time.mode, "control": self._may_move, "plan": service.state.plan,
             "page": page, "pages": pages, "matching": len(found), "queues": shown, "totals": self._totals(queues, sources),
         }  # fmt: skip
 
     @property
     def _may_move(self) -> bool:
-        return self._service.control and self._service.engine.mode == "virtual"
+        return self._service.control and self._service.time.mode == "virtual"
 
     def _totals(self, queues: list[tuple[str, QueueState]], sources: dict[str, list[str]]) -> dict[str, Any]:
         oldest = [each for each in (oldest_us(queue) for _name, queue in queues) if each is not None]
@@ -101,7 +101,7 @@ class Views:
             consumer["dead_letter_queue"] = public(consumer["dead_letter_queue"])
         sources = dead_letter_sources(list(self._service.state.queues.items()))
         return self._row(core, queue, sources) | {
-            "now": self._service.now_us // 1_000, "clock": self._service.engine.mode, "control": self._may_move,
+            "now": self._service.now_us // 1_000, "clock": self._service.time.mode, "control": self._may_move,
             "settings": queue.config._asdict() | {"name": public(core)}, "consumer_settings": consumer,
             "target": None if queue.consumer is None else queue.consumer.dead_letter_queue,
             "retries": {} if tally is None else {str(n): count for n, count in sorted(tally.retries.items())},
@@ -140,14 +140,14 @@ class Views:
 
     def timeline(self, id: str) -> dict[str, Any] | None:
         """Everything that happened to a message, and its body; None when the journal does not know it."""
-        lines, first = timeline(self._service.broker.journal.read(), id)
+        lines, first = timeline(self._service.account.journal.read(), id)
         if first is None:
             return None
         public = self._service.directory.public
         body, kind = first.bodies[0], first.content_types[0]
         places = [core for core, queue in list(self._service.state.queues.items()) if id in queue.messages]
         return {
-            "id": id, "now": self._service.now_us // 1_000, "clock": self._service.engine.mode,
+            "id": id, "now": self._service.now_us // 1_000, "clock": self._service.time.mode,
             "type": kind, "bytes": len(body), "body": readable(body, kind),
             "held": [{"core": core, "name": public(core)} for core in places],
             "lines": [

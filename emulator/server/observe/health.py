@@ -17,14 +17,14 @@ def health(call: Call) -> Answer:
     """ok, stopping, or failing because the journal is not this server's any more."""
     service, status, why = call.service, 200, "ok"
     try:
-        in_step = service.broker.journal.length() == service.broker.sequence
+        in_step = service.account.journal.length() == service.account.sequence
     except Exception:  # noqa: BLE001 - whatever the journal has, this server cannot store
         in_step = False
     if not in_step:
         status, why = 503, "failing: the journal cannot be continued"
     elif service.stopping:
         status, why = 503, "stopping"
-    said = {"status": why, "clock": service.engine.mode, "now_ms": service.now_us // 1_000, "control": service.control}
+    said = {"status": why, "clock": service.time.mode, "now_ms": service.now_us // 1_000, "control": service.control}
     return Answer(json_text.encode(said), status, UNCACHED)
 
 

@@ -26,9 +26,10 @@ class Ack(Body):
 
 def ack(call: Call) -> dict[str, Any]:
     """Settle leases."""
-    done = call.queue().ack(
-        [each.lease_id for each in call.body.acks or ()],
-        [(each.lease_id, each.delay_seconds) for each in call.body.retries or ()],
+    done = call.service.account.ack(
+        call.core(),
+        tuple([each.lease_id for each in call.body.acks or ()]),
+        tuple([(each.lease_id, each.delay_seconds) for each in call.body.retries or ()]),
     )
     return {"ackCount": done.ack_count, "retryCount": done.retry_count, "warnings": done.warnings}
 

@@ -26,8 +26,8 @@ class Extend(Body):
 
 def extend(call: Call) -> dict[str, Any]:
     """Prolong leases; each gets a new id, and attempts stay."""
-    leases = [each.lease_id for each in call.body.extend]
-    new = call.queue().extend(leases, call.body.visibility_timeout_ms)
+    leases = tuple([each.lease_id for each in call.body.extend])
+    new = call.service.account.extend(call.core(), leases, call.body.visibility_timeout_ms)
     warnings = {lease: "the lease has lapsed, or is none" for lease in leases if lease not in new}
     return {
         "messages": [{"lease_id": lease, "previous_lease_id": old} for old, lease in new.items()],

@@ -23,8 +23,12 @@ EVENT_STREAM = "text/event-stream"
 
 def get_metrics(call: Call) -> dict[str, int] | Response:
     """The backlog now, or with `Accept: text/event-stream` once a second."""
-    found = metrics_json(call.queue().metrics())
+    found = _backlog(call)
     return StreamingResponse(_told(call), media_type=EVENT_STREAM) if EVENT_STREAM in call.accept else found
+
+
+def _backlog(call: Call) -> dict[str, int]:
+    return metrics_json(call.service.account.queue(call.core()))
 
 
 async def _told(call: Call) -> AsyncIterator[bytes]:
@@ -33,7 +37,7 @@ async def _told(call: Call) -> AsyncIterator[bytes]:
         if call.service.stopping:
             return
         try:
-            yield b"data: %b\n\n" % json_text.encode(metrics_json(call.queue().metrics()))
+            yield b"data: %b\n\n" % json_text.encode(_backlog(call))
         except Refused:
             return
         await asyncio.sleep(1)

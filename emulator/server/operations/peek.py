@@ -12,7 +12,7 @@ from emulator.server.wire.shapes import MESSAGE, TEXT, Shape, list_of, object_of
 from emulator.server.wire.shown import message_json
 
 if TYPE_CHECKING:
-    from emulator.testing.queue import Peeked
+    from emulator.core.model import Message
 
 _PEEKED = Shape("Peeked", object_of(messages=list_of(object_of(**MESSAGE, ref=TEXT))))
 
@@ -25,12 +25,12 @@ class Peek(Body):
 
 def peek(call: Call) -> dict[str, Any]:
     """Look at what is ready: no lease, no attempt."""
-    return {"messages": [message_json(m) | {"ref": m.ref} for m in peeked(call)]}
+    return {"messages": [message_json(m) | {"ref": m.id} for m in peeked(call)]}
 
 
-def peeked(call: Call) -> list[Peeked]:
+def peeked(call: Call) -> list[Message]:
     """As many messages as the body asks for."""
-    return call.queue().peek(checked_size(call.body.batch_size))
+    return call.service.account.peek(call.core(), checked_size(call.body.batch_size))
 
 
 def checked_size(size: int | None) -> int:

@@ -14,7 +14,7 @@ _PREVIEWED = Shape("Previewed", object_of(messages=list_of(object_of(**MESSAGE, 
 
 def preview(call: Call) -> dict[str, Any]:
     """The older peek: what names a message stands where a lease would."""
-    return {"messages": [message_json(m) | {"lease_id": m.ref} for m in peeked(call)]}
+    return {"messages": [message_json(m) | {"lease_id": m.id} for m in peeked(call)]}
 
 
 OPERATION = Operation("POST", "/queues/{queue_id}/messages/preview", preview, _PREVIEWED, Peek, data=True)

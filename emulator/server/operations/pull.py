@@ -40,18 +40,17 @@ class _Pulled(Struct):
 
 def pull(call: Call) -> dict[str, Any]:
     """Lease what is ready. Refuses with 409 where delivery is paused."""
-    queue, body = call.queue(), call.body
+    core, body, account = call.core(), call.body, call.service.account
     messages = [
         _Pulled(
             m.id, _on_the_wire(m.body, m.content_type), m.attempts, m.timestamp_us // 1_000, _METADATA[m.content_type], lease
         )
-        for m, lease in queue.lease(checked_size(body.batch_size), body.visibility_timeout_ms)
+        for m, lease in account.lease(core, checked_size(body.batch_size), body.visibility_timeout_ms)
     ]
     if not messages:
-        call.service.watch.empty_pull(queue.name)
-    return {
-        "message_backlog_count": len(queue), "metadata": {"metrics": metrics_json(queue.metrics())}, "messages": messages,
-    }  # fmt: skip
+        call.service.watch.empty_pull(core)
+    metrics = metrics_json(account.queue(core))
+    return {"message_backlog_count": metrics["backlog_count"], "metadata": {"metrics": metrics}, "messages": messages}
 
 
 def _on_the_wire(body: bytes, kind: str) -> bytes | str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from emulator.core.commands import Purge
 from emulator.server.wire.fields import Body, Short
 from emulator.server.wire.operation import Call, Operation
 from emulator.server.wire.shapes import TEXTS, Shape, list_of, object_of
@@ -31,11 +32,10 @@ def purge_refs(call: Call) -> dict[str, Any]:
 
 def delete(call: Call, refs: list[str]) -> dict[str, str]:
     """Delete messages by their ids; a warning for each that is not there."""
-    queue = call.queue()
-    held = call.service.state.queues[queue.name].messages
-    found = [ref for ref in refs if ref in held]
+    account, core = call.service.account, call.core()
+    held = account.queue(core).messages
     warnings = {ref: GONE_TEXT for ref in refs if ref not in held}
-    queue.purge(found)
+    account.execute(Purge(core, tuple([ref for ref in refs if ref in held])))
     return warnings
 
 

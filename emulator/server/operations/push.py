@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar
 from msgspec import Meta
 
 from emulator.core import refusals
-from emulator.engine.bodies import typeof
+from emulator.engine.bodies import encode, typeof
 from emulator.server.wire.fields import Body, Delay
 from emulator.server.wire.operation import Call, Operation
 from emulator.server.wire.shapes import PUSHED
@@ -30,9 +30,10 @@ class Push(Body):
 
 def push(call: Call) -> dict[str, Any]:
     """Store a message."""
-    queue, item = call.queue(), call.body
-    queue.send(item.body, content_type_of(item), item.delay_seconds)
-    return {"metadata": {"metrics": metrics_json(queue.metrics())}}
+    core, item, account = call.core(), call.body, call.service.account
+    kind = content_type_of(item)
+    account.send(core, (encode(item.body, kind),), (kind,), (item.delay_seconds,), many=False)
+    return {"metadata": {"metrics": metrics_json(account.queue(core))}}
 
 
 def content_type_of(item: Push) -> str:

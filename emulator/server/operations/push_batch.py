@@ -8,6 +8,7 @@ from msgspec import Meta
 
 from cfq_lint.facts import limits
 from emulator.core import refusals
+from emulator.engine.bodies import encode_all
 from emulator.server.operations.push import Push, content_type_of
 from emulator.server.wire.fields import Body, Delay
 from emulator.server.wire.operation import Call, Operation
@@ -24,18 +25,16 @@ class PushBatch(Body):
 
 def push_batch(call: Call) -> dict[str, Any]:
     """Store messages, all or none."""
-    queue, items = call.queue(), call.body.messages
+    core, items, account = call.core(), call.body.messages, call.service.account
     if not 0 < len(items) <= limits.SEND_BATCH_COUNT_MAX:
         raise refusals.BatchCountOutOfBounds(
             f"batch message count of {len(items)} is not within 1..{limits.SEND_BATCH_COUNT_MAX}"
         )
-    queue.send_columns(
-        [item.body for item in items],
-        tuple(["json" if item.content_type is None else content_type_of(item) for item in items]),
-        tuple([item.delay_seconds for item in items]),
-        call.body.delay_seconds,
-    )
-    return {"metadata": {"metrics": metrics_json(queue.metrics())}}
+    kinds = tuple(["json" if item.content_type is None else content_type_of(item) for item in items])
+    stored = encode_all([item.body for item in items], kinds)
+    delays = tuple([item.delay_seconds for item in items])
+    account.send(core, tuple(stored), kinds, delays, call.body.delay_seconds, many=True)
+    return {"metadata": {"metrics": metrics_json(account.queue(core))}}
 
 
 OPERATION = Operation(

@@ -77,10 +77,10 @@ class Endpoint:
             raise NoRoute(f"This server's account is not {account[:100]!r}")
 
     def _act(self, call: Call) -> Any:
-        engine = self.service.engine
-        with engine.lock:
+        time = self.service.time
+        with self.service.account.lock:
             try:
-                engine.catch_up()
+                time.catch_up()
             except (JournalUnwritable, RuntimeError):
                 if not self.operation.always:  # it tells of the last moment that could be kept
                     raise
@@ -91,7 +91,7 @@ class Endpoint:
                     raise
                 raise refusals.JSONRequestBodyInvalid(str(error)[:200]) from error
             finally:
-                engine.kick()
+                time.kick()
 
 
 def _query(scope: Scope) -> dict[str, list[str]]:

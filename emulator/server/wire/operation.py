@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from emulator.server.directory import Row
     from emulator.server.service import Service
     from emulator.server.wire.fields import Body
-    from emulator.testing.queue import Queue
 
 _ID_LENGTH_MAX = 32
 _NONE: Mapping[str, Any] = MappingProxyType({})
@@ -42,9 +41,9 @@ class Call(NamedTuple):
             raise (QueueNotFound if data else QueueUnknown)(f"Queue not found: {id!r}")
         return row
 
-    def queue(self) -> Queue:
-        """The face of the queue whose messages the path names."""
-        return self.service.queue(self.row(data=True)["core"])
+    def core(self) -> str:
+        """The core's name of the queue whose messages the path names. Refuses with 10104 or 10107."""
+        return str(self.row(data=True)["core"])
 
 
 class Operation(NamedTuple):

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from emulator.engine.bodies import on_the_wire
 from emulator.engine.clock import moment
+from emulator.engine.metrics import Metrics
 
 if TYPE_CHECKING:
-    from emulator.engine.metrics import Metrics
+    from emulator.core.model import Message, QueueState
     from emulator.server.directory import Row
     from emulator.server.service import Service
-    from emulator.testing.queue import Peeked
 
 MILLISECONDS = 1_000
 
@@ -81,8 +82,9 @@ def subscription_json(row: Row) -> dict[str, Any]:
     return shown | {"created_at": iso(row["created_us"]), "modified_at": iso(row["modified_us"])}
 
 
-def metrics_json(metrics: Metrics) -> dict[str, int]:
-    """A backlog."""
+def metrics_json(queue: QueueState) -> dict[str, int]:
+    """The backlog of a queue."""
+    metrics = Metrics(queue)
     return {
         "backlog_bytes": metrics.backlog_bytes,
         "backlog_count": metrics.backlog_count,
@@ -90,6 +92,9 @@ def metrics_json(metrics: Metrics) -> dict[str, int]:
     }
 
 
-def message_json(m: Peeked) -> dict[str, Any]:
-    """A message that was looked at."""
-    return {"id": m.id, "body": m.body, "attempts": m.attempts, "timestamp_ms": m.timestamp_ms, "metadata": m.metadata}
+def message_json(m: Message) -> dict[str, Any]:
+    """A message that is looked at."""
+    return {
+        "id": m.id, "body": on_the_wire(m.body, m.content_type), "attempts": m.attempts,
+        "timestamp_ms": m.timestamp_us // MILLISECONDS, "metadata": {"CF-Content-Type": m.content_type},
+    }  # fmt: skip

@@ -327,6 +327,6 @@ def test_a_server_that_keeps_nothing_has_its_journal_in_a_file_without_a_name_al
     """Ten minutes of full load would be a gigabyte in memory."""
     unset = dict.fromkeys(("start", "config", "env", "push", "consumer", "account_id", "queue"))
     service = _service(None, (), sync="normal", time="virtual", plan="paid", push_timeout=1.0, control=False, **unset)
-    assert isinstance(service.broker.journal, SQLiteJournal)
-    assert service.broker.journal.path == ""
+    assert isinstance(service.account.journal, SQLiteJournal)
+    assert service.account.journal.path == ""
     service.close()
