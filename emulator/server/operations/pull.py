@@ -47,8 +47,6 @@ def pull(call: Call) -> dict[str, Any]:
         )
         for m, lease in account.lease(core, checked_size(body.batch_size), body.visibility_timeout_ms)
     ]
-    if not messages:
-        call.service.watch.empty_pull(core)
     metrics = metrics_json(account.queue(core))
     return {"message_backlog_count": metrics["backlog_count"], "metadata": {"metrics": metrics}, "messages": messages}
 
