@@ -259,7 +259,7 @@ def test_all_numbers_go_on_over_a_restart_behind_a_long_journal(tmp_path, monkey
         emu.queue("jobs").send(number)
         emu.advance(7)
     service.watch.dedupe_hit("jobs", 3)
-    service.broker.empty_pulls["other"] = 1
+    service.account.empty_pulls["other"] = 1
     service.watch.catch_up()
     service.watch.save()
     emu.queue("jobs").send("after")
