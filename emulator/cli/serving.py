@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cfq_lint.model.wrangler import read_worker
 from emulator.core.refusals import Refused
 from emulator.engine.clock import WallClock, moment
 from emulator.engine.journal import JournalError
@@ -23,11 +22,14 @@ from emulator.server.observe import logs
 from emulator.server.server import bind, is_loopback, run
 from emulator.server.service import Service
 from emulator.testing.emulator import START, Emulator
+from emulator.workers.config import load
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from datetime import datetime
     from socket import socket
+
+    from emulator.workers.config import Config
 
 MEMORY = ":memory:"
 PORT = 8787
@@ -131,21 +133,19 @@ def _service(path: str | None, tokens: Iterable[str], **given: Any) -> Service:
         if name not in emulator.queues:
             emulator.create_queue(name)
     if config is not None:
-        _introduce(service, config, given["env"])
+        _introduce(service, load(config, given["env"], plan))
     service.attach_outside()
     return service
 
 
-def _introduce(service: Service, config: str, env: str | None) -> None:
+def _introduce(service: Service, config: Config) -> None:
     """Show the Worker of a wrangler file as the producer and the consumer that it is."""
-    worker = read_worker(config, env)
-    environment = worker.top if env is None else worker.environments[0]
-    producer, rows = {"type": "worker", "script": environment.script}, service.directory.by_core
-    for name in {each.queue_name for each in environment.producers} & rows.keys():
+    producer, rows = {"type": "worker", "script": config.script}, service.directory.by_core
+    for name in config.bindings.values():
         service.directory.save(rows[name], producers=[producer])
-    for name in {each.queue_name for each in environment.consumers} & rows.keys():
+    for name in config.consumers:
         known = rows[name]["consumer"] or service.directory.new_consumer(service.now_us)
-        service.directory.save(rows[name], consumer=known | {"script": environment.script})
+        service.directory.save(rows[name], consumer=known | {"script": config.script})
 
 
 def _outside(emulator: Emulator, pushes: Iterable[str], handlers: Iterable[str], timeout_seconds: float) -> dict[str, Outside]:

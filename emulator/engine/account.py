@@ -10,6 +10,7 @@ from emulator.core import machine
 from emulator.core.apply import apply
 from emulator.core.commands import Attach, Command, Deliver, Send, Settle, StopClock
 from emulator.engine.journal import Journal, JournalUnwritable, restore
+from emulator.engine.ledger.ledger import Ledger
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,6 +39,17 @@ class Broker:
         self.listeners: list[Callable[[tuple[Event, ...]], None]] = []
         self._snapshot_at = self.sequence + _SNAPSHOT_EVENTS
         self._lock = RLock()
+        self._ledger: Ledger | None = None
+
+    @property
+    def ledger(self) -> Ledger:
+        """What the journal tells of messages, up to now. Nothing is folded before somebody asks, and nothing twice."""
+        with self._lock:
+            if self._ledger is None:
+                self._ledger = Ledger()
+            if self._ledger.sequence < self.sequence:
+                self._ledger.follow(self.journal.read(self._ledger.sequence))
+            return self._ledger
 
     def execute(self, command: Command) -> tuple[Event, ...]:
         """Do what a command asks for, now, after everything that time has brought about by itself. Raises Refused."""

@@ -59,6 +59,12 @@ class Timeline:
                 if budget < 0:
                     raise RuntimeError(self._endless("run_until_idle() finds no end"))
 
+    def wake(self) -> None:
+        """Let handlers do what they have to do at this very moment, unless they are at it. Nothing leaves, and time stands."""
+        if not (self._moving or self._runner.handling):
+            with self._hand():
+                self._runner.wake(self._clock.now_us())
+
     @contextmanager
     def _hand(self) -> Iterator[None]:
         if self._moving or self._runner.handling:

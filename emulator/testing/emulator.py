@@ -16,29 +16,32 @@ from typing import TYPE_CHECKING, Any, Self, overload
 from emulator.core import commands
 from emulator.core.decide.manage import find
 from emulator.core.limits import Limits, limits_of
-from emulator.core.model import Consumer, QueueState
+from emulator.core.model import Consumer
 from emulator.engine.account import Broker
 from emulator.engine.clock import VirtualClock, moment, moment_us
+from emulator.engine.driving import Driving
 from emulator.engine.faults import CALM, Dice, Faults
 from emulator.engine.ids import Ids
 from emulator.engine.journal import Journal, JournalError
 from emulator.engine.journal.memory import MemoryJournal
 from emulator.engine.journal.sqlite import SQLiteJournal
-from emulator.engine.ledger import history
-from emulator.engine.ledger.ends import consumed_of, ends
+from emulator.engine.ledger.trace import Trace
 from emulator.engine.targets.handlers import handler_call
 from emulator.engine.targets.python import Runner
 from emulator.engine.timeline import Timeline
 from emulator.testing.queue import Queue
 from emulator.testing.report import Report
-from emulator.workers.bindings import Binding, Environment
+from emulator.workers.bindings import Environment
+from emulator.workers.setup import bindings_of, install, lacks_handler
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from datetime import datetime, timedelta
 
     from emulator.core.events import Event
-    from emulator.engine.ledger.history import Delivery, Fate, Trace
+    from emulator.engine.ledger.ledger import Delivery, Fate
+    from emulator.workers.python.worker import Worker
+    from emulator.workers.stores.shared import Stores
 
 
 START = "2026-01-01T00:00:00Z"
@@ -95,7 +98,9 @@ class Emulator:
         self._queues: dict[str, Queue] = {}
         self._content_type = "json"
         self._claimed: set[str] = set()
+        self._stores: Stores | None = None
         self._timeline = Timeline(self._clock, self._broker, self._runner, self._dice, strict=strict)
+        self._driving = Driving(self._timeline, self._runner, self._clock.now_us)
         self._closed = False
         self._broker.recover()
 
@@ -106,36 +111,35 @@ class Emulator:
         Consumers wait for their handlers: `attach`. The other options are Emulator's. Raises Refused (ConfigRefused, with
         `findings`) for a file with lint errors or without that environment.
         """
-        from emulator.workers.setup import load
+        from emulator.workers.config import load
 
         config = load(path, env, plan)
-        flags = config.flags | frozenset(options.pop("flags", ()))
-        emulator = cls(plan, flags=flags, **options)
+        emulator = cls(plan, flags=config.flags | frozenset(options.pop("flags", ())), **options)
         emulator._content_type = config.content_type
-        state = emulator._broker.state
-        for name in dict.fromkeys([*config.bindings.values(), *config.consumers]):
-            if name not in state.queues:
-                emulator.create_queue(name)
-        for name, consumer in config.consumers.items():
-            emulator._set_consumer(name, consumer, attached=False)
-        for variable, value in config.variables.items():
-            emulator.env.bind(variable, value)
-        for binding, name in config.bindings.items():
-            emulator.env.bind(binding, Binding(emulator.queue(name), exposes_codes=config.exposes_codes))
+        install(emulator._broker, config, emulator._claimed)
+        for name, value in bindings_of(config, emulator.queue).items():
+            emulator.env.bind(name, value)
         emulator.env.declare()
         return emulator
 
-    def worker(self, path: str | PathLike[str], env: str | None = None, **options: Any) -> Any:
+    def worker(self, path: str | PathLike[str], env: str | None = None, **options: Any) -> Worker:
         """A Python Worker's own source: of a wrangler file, with its queues, consumers and bindings; or a .py file.
 
         A file is loaded for the consumers that wait for a handler. `secrets` and `bindings` go into the Worker's `env`, and a
-        store for each name in `kv` and `d1`; `fetch` answers its outgoing requests, which are refused without it. Gives a
-        `python_workers.worker.Worker`: `module`, `env`, `await fetch(request)`, `call(name, …)`. Raises Refused
-        (ConfigRefused), and what the Worker's module raises.
+        store for each name in `kv` and `d1`; `fetch` answers its outgoing requests, which are refused without it. Raises
+        Refused (ConfigRefused), and what the Worker's module raises.
         """
-        from importlib import import_module
+        from emulator.workers.host import Host
+        from emulator.workers.python.loading import load as load_worker
+        from emulator.workers.stores.shared import Stores
 
-        return import_module("emulator.workers.python.loading").load(self, path, env, **options)  # it stands above: no import
+        if self._stores is None:
+            self._stores = Stores(self._clock.now_us)
+        host = Host(
+            self._broker, self.env, self._stores, self._claimed, self.flags, self._content_type, self._clock.now_us, self.queue,
+            self.attach, self._driving.run, self._driving.keep, self._runner.late_warnings.append,
+        )  # fmt: skip
+        return load_worker(host, path, env, **options)
 
     # --- queues and consumers
 
@@ -210,7 +214,7 @@ class Emulator:
     def _set_consumer(self, queue: str, consumer: Consumer, *, attached: bool) -> None:
         """A consumer may be set anew if a journal remembers it or while it waits for its handler; else it is the second."""
         known = self._broker.state.queues.get(queue)
-        waits = known is not None and _lacks_handler(known) and attached
+        waits = known is not None and lacks_handler(known) and attached
         self._broker.execute(commands.SetConsumer(queue, consumer, attached, replace=waits or queue not in self._claimed))
         self._claimed.add(queue)
 
@@ -218,7 +222,7 @@ class Emulator:
         """Give a configured consumer its handler; without a queue, every consumer that has none. Returns the handler."""
         call = handler_call(handler)
         state = self._broker.state
-        names = [queue] if queue is not None else [n for n, q in sorted(state.queues.items()) if _lacks_handler(q)]
+        names = [queue] if queue is not None else [n for n, q in sorted(state.queues.items()) if lacks_handler(q)]
         if not names:
             raise ValueError("no consumer waits for a handler")
         for name in names:
@@ -277,13 +281,16 @@ class Emulator:
 
     @property
     def deliveries(self) -> list[Delivery]:
-        """Every batch that a push consumer received: (at, queue, messages, outcome, error)."""
-        return history.deliveries(self._broker.journal.read())
+        """Every batch that a push consumer received: (at, queue, messages, outcome, error).
+
+        A list of your own; bodies are decoded once and shared by all deliveries and fates that are told.
+        """
+        return self._broker.ledger.deliveries()
 
     @property
     def fates(self) -> list[Fate]:
-        """What became of each message in each queue that it entered, in order of entry."""
-        return history.fates(self._broker.journal.read())
+        """What became of each message in each queue that it entered, in order of entry; bodies are shared as in deliveries."""
+        return self._broker.ledger.fates()
 
     @property
     def errors(self) -> list[BaseException]:
@@ -295,12 +302,14 @@ class Emulator:
 
         `ends` (and `end`, of the one message) tell the state that it reached, who owns it there, and the four layers.
         """
-        found = ends(self._broker.journal.read(), consumed_of(self._broker.state.queues), message_id)
-        return history.trace(self._broker.journal.read(), message_id, found)
+        return Trace(self._broker.ledger, message_id)
 
     def report(self) -> Report:
         """Counts for each queue, each message's state and owner, warnings, errors; prints as tables; `to_json()`."""
-        return Report(self._broker, self._runner, self.now, {name: queue.empty_pulls for name, queue in self._queues.items()})
+        return Report(
+            self._broker.ledger, self.now, empty_pulls={name: queue.empty_pulls for name, queue in self._queues.items()},
+            warnings=self._runner.late_warnings, errors=self._runner.failures,
+        )  # fmt: skip
 
     # --- the end
 
@@ -325,7 +334,3 @@ class Emulator:
 
 
 _SETTINGS = frozenset(Consumer._fields) - {"type"}
-
-
-def _lacks_handler(queue: QueueState) -> bool:
-    return queue.consumer is not None and queue.consumer.type == "worker" and not queue.attached

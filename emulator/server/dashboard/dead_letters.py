@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from emulator.engine.account import Broker
-    from emulator.server.observe.watch import Death
+    from emulator.engine.ledger.ledger import Death
 
 
 class SentBack(NamedTuple):

@@ -11,10 +11,10 @@ import pytest
 
 from emulator import Emulator
 from emulator.engine.journal.sqlite import SQLiteJournal
+from emulator.engine.ledger.trace import timeline
 from emulator.server import Transport
 from emulator.server.dashboard.pages import HEADERS, PAGES
 from emulator.server.observe.series import Series
-from emulator.server.observe.timeline import timeline
 from emulator.server.observe.watch import Watch
 
 SECOND_US = 1_000_000
@@ -243,7 +243,7 @@ def test_leases_extensions_purges_and_queues_that_are_deleted_do_not_upset_a_tim
     jobs.pull(1)
     emu.delete_queue("jobs")
     what = [line["what"] for line in web.get(f"{DATA}/messages/{id}").json()["lines"]]
-    assert what == ["sent", "leased", "lease lapsed", "leased", "purged"]
+    assert what == ["sent", "leased", "lease extended until 2026-01-01T00:00:20+00:00", "lease lapsed", "leased", "purged"]
 
 
 def test_a_long_journal_is_read_beside_the_loop(emu, jobs, monkeypatch):
@@ -495,7 +495,7 @@ def test_history_is_kept_of_so_many_queues_at_most(emu, monkeypatch, web):
 
 
 def test_what_is_remembered_of_dead_letters_is_bounded(emu, jobs, monkeypatch):
-    monkeypatch.setattr("emulator.server.observe.watch.DEATHS_MAX", 5)
+    monkeypatch.setattr("emulator.engine.ledger.ledger.DEATHS_MAX", 5)
     watch = Watch(emu._broker)
     emu.consume("jobs", fail, max_retries=0, dead_letter_queue="dead", max_batch_timeout=0)
     for n in range(20):

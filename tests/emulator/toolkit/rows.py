@@ -6,7 +6,7 @@ E, BK, DE, PO, SE, ON, TA, LE = (
 CORE = "emulator.core.decide."
 TR, TB, TP, TS, TO, TT, TQ, TX, TV, TN = (
     f"test_{name}::test_"
-    for name in ("errors", "backoff", "policy", "settling", "once", "tasks", "queues", "examples", "avalanche", "ends")
+    for name in ("errors", "backoff", "policy", "settling", "once", "tasks", "queues", "examples", "avalanche", "message_states")
 )
 
 ROWS = [
@@ -72,15 +72,15 @@ ROWS = [
     ("B24", "all hooks together", PO + "RetryPolicy.judge", TP + "all_hooks_together"),
     ("B25", "a task tells its id, queue and counts", "emulator.toolkit.task:Task", TS + "a_task_tells_what_asynqs_context_tells"),
     ("B26", "middleware and periodic tasks are left out", "tests.emulator.toolkit.test_queues:page", TQ + "the_page_says_what_is_left_out"),
-    ("C1", "four layers, and what each proves", "emulator.engine.ledger.ends:LAYERS", TN + "acknowledged_is_owned_by_nobody"),
+    ("C1", "four layers, and what each proves", "emulator.engine.ledger.message_states:LAYERS", TN + "acknowledged_is_owned_by_nobody"),
     ("C2", "3 retries by default, 100 at most", CORE + "manage:_check_consumer", TQ + "the_default_is_three_retries_and_a_hundred_are_the_most", "nothing"),
     ("C3", "retried is what failed to be delivered, not what was swallowed", "emulator.engine.targets.invocation:WALL_US", TQ + "a_handler_that_throws_or_takes_too_long_is_retried_one_that_swallows_is_not"),
     ("C4", "exhausted is deleted or dead-lettered", CORE + "manage:dead_letter_queue", TQ + "exhausted_is_deleted_or_dead_lettered"),
-    ("C5", "four states, each with an owner", "emulator.engine.ledger.ends:owner_of", TN + "deleted_has_no_owner"),
+    ("C5", "four states, each with an owner", "emulator.engine.ledger.message_states:owner_of", TN + "deleted_has_no_owner"),
     ("C6", "the retention deletes too", CORE + "deadlines:expiry_us", TQ + "messages_expire_by_plan", "nothing"),
-    ("C7", "each retry is a billed read", "emulator.engine.ledger.billing:_count", TQ + "each_retry_is_a_billed_read", "nothing"),
+    ("C7", "each retry is a billed read", "emulator.engine.ledger.tally:Tally.count", TQ + "each_retry_is_a_billed_read", "nothing"),
     ("C8", "batch size and timeout, the first that is reached", CORE + "consume:departure_us", TQ + "a_batch_leaves_when_it_is_full_or_old", "nothing"),
-    ("C9", "push is not called when empty; a pull costs a read", "emulator.engine.ledger.billing:operations", TQ + "push_is_not_called_when_empty_and_a_pull_costs_a_read"),
+    ("C9", "push is not called when empty; a pull costs a read", "emulator.engine.ledger.tally:Tally.billed", TQ + "push_is_not_called_when_empty_and_a_pull_costs_a_read"),
     ("C10", "one failure redelivers the batch", CORE + "consume:Verdicts.fail", TQ + "one_failure_redelivers_the_whole_batch", "nothing"),
     ("C11", "ack() keeps a message from coming again", "emulator.engine.targets.batch:Message.ack", TQ + "what_was_acknowledged_does_not_come_again", "nothing"),
     ("C12", "the first word wins, a message's beats its batch's", "emulator.engine.targets.batch:Message.retry", TQ + "the_first_word_wins_and_a_message_beats_its_batch", "nothing"),
@@ -102,19 +102,19 @@ ROWS = [
     ("C28", "a producer's key and a consumer that uses it", ON + "OnceSQL.run", TQ + "payments_have_a_producers_key_and_a_unique_one"),
     ("C29", "ack after the effect, message by message", SE + "_judge", TS + "a_failure_leaves_its_neighbours_alone"),
     ("C30", "max_retries is said", "cfq_lint.model.wrangler:Entry.means", TQ + "max_retries_is_said_and_known"),
-    ("C31", "a dead-letter queue with a consumer", "emulator.engine.ledger.ends:_end", TN + "a_dead_letter_is_yours_until_its_queue_has_a_consumer"),
+    ("C31", "a dead-letter queue with a consumer", "emulator.engine.ledger.message_states:owner_of", TN + "a_dead_letter_is_yours_until_its_queue_has_a_consumer"),
     ("C32", "the retention is known", CORE + "manage:_check_queue", TQ + "messages_expire_by_plan", "nothing"),
     ("C33", "15 minutes an invocation", "emulator.engine.targets.invocation:WALL_US", TQ + "an_invocation_has_fifteen_minutes"),
     ("C34", "5,000 messages a second", CORE + "produce:_check_load", TQ + "a_queue_takes_five_thousand_messages_a_second", "nothing"),
     ("C35", "retries, depth, age and duplicates are seen", "emulator.testing.report:Report.retries", TQ + "retries_depth_age_and_duplicates_are_seen"),
     ("C36", "six checks of mechanism, four of operation", "tests.emulator.toolkit.test_queues:text_of", TQ + "the_page_has_the_acceptance_list_six_of_mechanism_and_four_of_operation"),
     ("C37", "a depth of 0 tells nothing", "emulator.testing.report:Report.states", TQ + "an_empty_queue_tells_nothing_and_the_report_does"),
-    ("C38", "misreading 1: sent is done", "emulator.engine.ledger.ends:_Life.hear", TQ + "sent_is_not_done", "raise"),
-    ("C39", "misreading 2: three retries make it succeed", "emulator.engine.ledger.ends:_Life.state", TQ + "three_retries_do_not_make_it_succeed"),
-    ("C40", "misreading 3: a dead-letter queue loses nothing", "emulator.engine.ledger.ends:owner_of", TQ + "a_dead_letter_queue_that_nobody_reads_is_a_delayed_deletion"),
+    ("C38", "misreading 1: sent is done", "emulator.engine.ledger.message_states:_message_state", TQ + "sent_is_not_done", "raise"),
+    ("C39", "misreading 2: three retries make it succeed", "emulator.engine.ledger.message_states:_message_state", TQ + "three_retries_do_not_make_it_succeed"),
+    ("C40", "misreading 3: a dead-letter queue loses nothing", "emulator.engine.ledger.message_states:owner_of", TQ + "a_dead_letter_queue_that_nobody_reads_is_a_delayed_deletion"),
     ("C41", "misreading 4: at least once is once", ON + "OnceSQL.run", TX + "payments_once_and_again"),
-    ("C42", "draw the four layers with their evidence", "emulator.engine.ledger.ends:table_of_layers", TN + "the_trace_of_one_message_prints_its_state_owner_and_layers"),
-    ("C43", "follow one message to its end", "emulator.engine.ledger.history:trace", TQ + "a_message_is_followed_to_its_end_by_id"),
+    ("C42", "draw the four layers with their evidence", "emulator.engine.ledger.message_states:table_of_layers", TN + "the_trace_of_one_message_prints_its_state_owner_and_layers"),
+    ("C43", "follow one message to its end", "emulator.engine.ledger.trace:Trace.__init__", TQ + "a_message_is_followed_to_its_end_by_id"),
     ("C44", "look where ack() stands", SE + "_settle_one", TQ + "mail_is_called_sent_only_when_it_is"),
     ("C45", "a producer's key and a unique constraint", "emulator.toolkit.task:Task.key", TQ + "payments_have_a_producers_key_and_a_unique_one"),
     ("C46", "send a bad message and watch it", CORE + "consume:Verdicts.fail", TQ + "a_bad_message_walks_the_whole_way", "nothing"),
