@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from emulator.core import machine
 from emulator.core.apply import apply
-from emulator.core.commands import Attach, Command, Deliver, Send, Settle, StopClock
+from emulator.core.commands import Attach, ChangeQueue, Command, Deliver, Send, Settle, StopClock
+from emulator.core.limits import Limits, fixed_retention_seconds
 from emulator.engine.journal import Journal, JournalUnwritable, restore
 from emulator.engine.ledger.ledger import Ledger
 
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from emulator.core.events import Event
-    from emulator.core.limits import Limits
     from emulator.core.model import State
     from emulator.engine.clock import Clock
 
@@ -34,7 +34,6 @@ class Broker:
     def __init__(self, journal: Journal, clock: Clock, limits: Limits, plan: str) -> None:
         self.journal, self.clock, self.limits = journal, clock, limits
         self.state: State = restore(journal, plan)
-        self.state.plan = plan  # what is asked for now counts for queues to come; those that exist keep their retention
         self.sequence = journal.length()
         self.listeners: list[Callable[[tuple[Event, ...]], None]] = []
         self._snapshot_at = self.sequence + _SNAPSHOT_EVENTS
@@ -91,8 +90,14 @@ class Broker:
                 self._snapshot_at = self.sequence + max(_SNAPSHOT_EVENTS, held)
 
     def recover(self) -> None:
-        """After a restart: batches that were out have failed with the process that had them, and no handler is there yet."""
+        """After a restart: batches that were out have failed with the process that had them, and no handler is there yet.
+
+        A plan that fixes the retention does so from now on, also for queues that were made under another plan.
+        """
+        fixed = fixed_retention_seconds(self.state.plan, self.limits)
         for name, queue in list(self.state.queues.items()):
+            if fixed not in {None, queue.config.message_retention_period}:
+                self.execute(ChangeQueue(name, message_retention_period=fixed))
             if queue.attached:
                 self.execute(Attach(name, attached=False))
             for batch in list(queue.flights):

@@ -55,7 +55,7 @@ class Journal(Protocol):
         """The last snapshot and the number of the event that it was taken after; None when there is none."""
 
     def keep_snapshot(self, state: State) -> None:
-        """Keep the state as it is after the last event, if that is worth it and can be done. Raises nothing, takes no time."""
+        """Keep the state as it is after the last event, where that spares the next start time and can be done. Never raises."""
 
     def close(self) -> None:
         """Let go of the file. Closing twice does nothing."""

@@ -20,7 +20,6 @@ FORMAT = 2
 APPLICATION_ID = 0x43465131  # "CFQ1"
 _MAGIC = b"SQLite format 3\x00"
 _HEADER_BYTES, _VERSION_AT, _APPLICATION_AT = 100, 60, 68
-_READ_ROWS = 1_000
 _UNUSABLE = {"SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_READONLY", "SQLITE_NOTADIR"}
 """What SQLite answers when the file may be sound, and yet cannot be used."""
 
@@ -104,13 +103,10 @@ def _check_rows(db: sqlite3.Connection, path: str) -> None:
     (verdict,) = db.execute("PRAGMA quick_check(1)").fetchone()
     if verdict != "ok":
         raise corrupt(path, verdict)
-    rows = db.execute("SELECT seq, data, checksum FROM events ORDER BY seq")
-    count = 0
-    while some := rows.fetchmany(_READ_ROWS):
-        numbers, data, checksums = zip(*some, strict=True)
-        if numbers != tuple(range(count + 1, count + 1 + len(some))):
-            raise corrupt(path, f"events are missing behind number {count}")
-        if tuple(map(crc32, data)) != checksums:
-            damaged = next(seq for seq, each, checksum in some if crc32(each) != checksum)
-            raise corrupt(path, f"event {damaged} is damaged")
-        count += len(some)
+    count, last = db.execute("SELECT count(*), coalesce(max(seq), 0) FROM events").fetchone()
+    if count != last:
+        raise corrupt(path, f"events are missing: {count} of {last} are there")
+    rows = db.execute("SELECT data, checksum FROM events ORDER BY seq")
+    for seq, (data, checksum) in enumerate(rows, 1):
+        if crc32(data) != checksum:
+            raise corrupt(path, f"event {seq} is damaged")

@@ -3,7 +3,8 @@ r"""One event as the bytes of its row and back: JSON, its kind first, then its f
 `["Sent",1767225600000000,"jobs",["…id…"],["{\"n\":1}"],["json"],[1767225600000000]]`. An event that takes up the ids of
 another one, in the same order, names its number instead: a batch of 100 would carry 3.5 KB of them three times.
 msgspec writes and reads. What it refuses and an event may hold all the same (half a surrogate pair in the text of an error or
-in a lease id) the standard library writes and reads, in the same form: nothing that is accepted is unreadable.
+in a lease id) the standard library writes and reads, the half as the three bytes that UTF-8 would have for it: nothing that is
+accepted is unreadable.
 """
 
 from __future__ import annotations
@@ -63,7 +64,8 @@ class RowWriter:
         try:
             return _encode(row)
         except (TypeError, UnicodeEncodeError):
-            return json.dumps(row, ensure_ascii=True, allow_nan=False, separators=(",", ":")).encode()
+            text = json.dumps(row, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+            return text.encode("utf-8", "surrogatepass")  # and not as escapes, of which two halves would become one character
 
     def _shorten(self, row: list[Any], at: int, seq: int, event: Event) -> None:
         ids: tuple[str, ...] = event[at]  # type: ignore[assignment]
@@ -117,7 +119,7 @@ def _parsed(data: bytes) -> tuple[type, Any]:
     try:
         return KINDS[name], _READERS[name].decode(fields)
     except (msgspec.DecodeError, UnicodeDecodeError):
-        return KINDS[name], msgspec.convert(json.loads(fields), _ROWS[name])
+        return KINDS[name], msgspec.convert(json.loads(fields.decode("utf-8", "surrogatepass")), _ROWS[name])
 
 
 def _body(text: str | tuple[str]) -> bytes:

@@ -35,6 +35,8 @@ CREATE TABLE snapshots (seq INTEGER PRIMARY KEY, first INTEGER NOT NULL, last IN
                         checksum INTEGER NOT NULL) STRICT;
 CREATE TABLE pieces (piece INTEGER PRIMARY KEY, data BLOB NOT NULL, checksum INTEGER NOT NULL) STRICT;
 """
+_NUMBERS = b"%d %d %d "
+"""What the checksum of a header starts with: the event that it was taken after, its first piece and its last."""
 _STAMP = f"PRAGMA application_id = {checking.APPLICATION_ID}; PRAGMA user_version = {checking.FORMAT};"
 _CREATE = f"BEGIN; {_STAMP} {_EVENTS} {_SNAPSHOTS} COMMIT;"
 _FROM_FORMAT_1 = f"BEGIN IMMEDIATE; {_STAMP} DROP TABLE snapshots; {_SNAPSHOTS} COMMIT;"
@@ -148,7 +150,8 @@ class SQLiteJournal:
         found = self._db.execute("SELECT * FROM snapshots WHERE seq <= ? ORDER BY seq DESC", (self._length,)).fetchall()
         for seq, first, last, header, checksum in found:
             with suppress(ValueError, LookupError, msgspec.MsgspecError):
-                state = snapshot.load(_sound(header, checksum), self._pieces(first, last))
+                _check(_NUMBERS % (seq, first, last) + header, checksum)
+                state = snapshot.load(header, self._pieces(first, last))
                 self._kept_seq, self._kept_entries = seq, state.entries
                 return seq, state
         return None
@@ -156,7 +159,8 @@ class SQLiteJournal:
     def _pieces(self, first: int, last: int) -> Iterator[bytes]:
         rows = self._db.execute("SELECT piece, data, checksum FROM pieces WHERE piece BETWEEN ? AND ?", (first, last))
         for expected, (piece, data, checksum) in enumerate(rows, first):
-            yield _sound(data, checksum if piece == expected else None)
+            _check(data, checksum if piece == expected else None)
+            yield data
             first += 1
         if first != last + 1:
             raise LookupError(first)
@@ -195,9 +199,10 @@ class SQLiteJournal:
             if last > first:
                 yield
             db.execute("INSERT INTO pieces VALUES (?, ?, ?)", (last, data, crc32(data)))
+        checksum = crc32(_NUMBERS % (seq, first, last) + header)
         db.execute("BEGIN IMMEDIATE")
         db.execute("DELETE FROM snapshots")
-        db.execute("INSERT INTO snapshots VALUES (?, ?, ?, ?, ?)", (seq, first, last, header, crc32(header)))
+        db.execute("INSERT INTO snapshots VALUES (?, ?, ?, ?, ?)", (seq, first, last, header, checksum))
         db.execute("COMMIT")
         self._kept_seq, self._kept_entries = seq, entries
         while db.execute("DELETE FROM pieces WHERE piece = (SELECT min(piece) FROM pieces) AND piece < ?", (first,)).rowcount:
@@ -212,10 +217,9 @@ class SQLiteJournal:
             connection.close()
 
 
-def _sound(data: bytes, checksum: int | None) -> bytes:
+def _check(data: bytes, checksum: int | None) -> None:
     if crc32(data) != checksum:
         raise ValueError("a snapshot is damaged")
-    return data
 
 
 def _roll_back(db: sqlite3.Connection) -> None:
