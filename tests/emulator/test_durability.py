@@ -321,7 +321,7 @@ def test_a_paid_journal_opened_as_free_keeps_messages_a_day_from_then_on(tmp_pat
     assert sum(isinstance(event, QueueChanged) for event in again.events) == 2, "nothing changes a second time"
     again.close()
     if not closes:
-        paid._broker.journal.close()
+        paid.account.journal.close()
 
 
 def test_a_free_journal_opened_as_paid_keeps_what_was_set_and_may_change_it(tmp_path):

@@ -96,7 +96,7 @@ def test_what_an_emulator_accepted_is_there_after_it_was_killed(error, lease, bo
         emu.close()
         with closing(SQLiteJournal(path)) as journal:
             assert len(list(journal.read())) == journal.length()
-        killed._broker.journal.close()
+        killed.account.journal.close()
 
 
 # --- a file of version 0.1.0

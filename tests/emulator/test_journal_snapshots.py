@@ -153,7 +153,7 @@ def test_more_than_sqlite_takes_in_one_value_is_kept_in_pieces(tmp_path, monkeyp
     """SQLite takes up to a gigabyte in one value; here it is a megabyte, and the bodies have ten."""
     monkeypatch.setattr(snapshot, "PIECE_BYTES", 500_000)
     emu = Emulator(journal=tmp_path / "journal.db")
-    emu._broker.journal._db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, 1_000_000)
+    emu.account.journal._db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, 1_000_000)
     jobs = emu.create_queue("jobs")
     for n in range(100):
         jobs.send(f"{n:0100000}", "text")
@@ -171,8 +171,8 @@ def test_a_snapshot_that_cannot_be_kept_stops_nobody(tmp_path):
     emu = Emulator(journal=tmp_path / "journal.db")
     emu.create_queue("jobs").send("x" * 100_000, "text")
     emu.advance(1)
-    db = emu._broker.journal._db
-    emu._broker.execute(commands.StopClock())
+    db = emu.account.journal._db
+    emu.account.execute(commands.StopClock())
     db.execute("PRAGMA max_page_count = {}".format(*db.execute("PRAGMA page_count").fetchone()))
     emu.close()
     assert kept(tmp_path / "journal.db") == (None, 0)
