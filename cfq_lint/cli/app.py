@@ -143,7 +143,7 @@ def rules(format: Annotated[Format, typer.Option("--format", help="How to show t
 def explain(rule: Annotated[str, typer.Argument(help="A rule's name or code, or the start of a code.")]) -> None:
     """Explain a rule: what it finds, why it matters, what is right, and the limits it rests on."""
     from cfq_lint.report.pages import explanation
-    from cfq_lint.rules import load
+    from cfq_lint.rules.registry import load
     from cfq_lint.run.engine import UnknownRule, matching
 
     try:
