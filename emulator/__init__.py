@@ -5,14 +5,14 @@ if TYPE_CHECKING:
     from emulator.core.limits import Limits
     from emulator.core.refusals import Refused
     from emulator.engine.faults import Faults
-    from emulator.engine.ledger.history import Delivery, Fate
+    from emulator.engine.ledger.ledger import Delivery, Fate
     from emulator.testing.emulator import Emulator
     from emulator.testing.queue import Queue
 
 __all__ = ["Delivery", "Emulator", "Fate", "Faults", "Limits", "Queue", "Refused"]
 
 _ROOMS = {
-    "Delivery": "engine.ledger.history", "Emulator": "testing.emulator", "Fate": "engine.ledger.history",
+    "Delivery": "engine.ledger.ledger", "Emulator": "testing.emulator", "Fate": "engine.ledger.ledger",
     "Faults": "engine.faults", "Limits": "core.limits", "Queue": "testing.queue", "Refused": "core.refusals",
 }  # fmt: skip
 

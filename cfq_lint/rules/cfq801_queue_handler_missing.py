@@ -63,6 +63,6 @@ RULE = Rule(
     limits.READ_DOSSIER,
     needs=CODE,
     visit=WORKER,
-    signs=(signs.ENTRY,),
+    signs=(signs.SOURCE,),
     check=check,
 )

@@ -79,7 +79,7 @@ ROWS: tuple[tuple[str, str, str, tuple[str, ...], str, bool, str | None], ...] =
     ("CFQ701", "batch-timeout-irrelevant", "consumer", ("timeout",), "file", True, None),
     ("CFQ702", "zero-timeout-large-batch", "consumer", ("timeout",), "file", True, None),
     ("CFQ703", "max-concurrency-pinned", "consumer", ("concurrency",), "file", False, None),
-    ("CFQ801", "queue-handler-missing", "worker", ("entry",), "code", True, None),
+    ("CFQ801", "queue-handler-missing", "worker", ("source",), "code", True, None),
     ("CFQ802", "v8-content-type-default", "environment", ("old-date",), "file", True, None),
     ("CFQ803", "conflicting-compatibility-flags", "environment", ("flags",), "file", True, None),
     ("CFQ804", "python-workers-flag-missing", "environment", ("python",), "file", True, None),

@@ -39,7 +39,7 @@ LOOP = "loop"  # an environment consumes what it produces
 FACTS = "facts"  # facts about the account are known
 ACCOUNT = "account"  # the account itself is known
 SEVERAL_FILES = "several-files"  # the run has more than one file
-ENTRY = "entry"  # the Worker's source was read
+SOURCE = "source"  # the Worker's source was read
 OLD_DATE = "old-date"  # a compatibility date is before that of JSON messages
 FLAGS = "flags"  # a compatibility flag about queues stands in the file
 PYTHON = "python"  # the Worker is a Python file
@@ -81,7 +81,7 @@ def signs_of(worker: Worker) -> set[str]:
     if "legacy_env" in worker.fields:
         signs.add(LEGACY)
     if document.entry is not None:
-        signs.add(ENTRY)
+        signs.add(SOURCE)
     if "queue_" in document.text or "queues_json" in document.text:
         signs.add(FLAGS)
     if "cpu_ms" in document.text:

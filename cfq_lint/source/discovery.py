@@ -17,7 +17,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 FILE_PATTERN = r"(^|/)wrangler(\.[\w-]+)?\.(jsonc?|toml)$"
-"""Files that hold a wrangler configuration by their name; also the pattern of the pre-commit hooks."""
+"""Files that hold a wrangler configuration by their name."""
+HOOK_PATTERN = rf"{FILE_PATTERN}|(^|/)cfq-lint\.toml$"
+"""Files whose change can bring a finding in a configuration: what a pre-commit hook waits for."""
+SOURCE_PATTERN = r"\.(py|[cm]?[jt]sx?)$"
+"""Files that can be a part of a Worker's source."""
 ENTRY_ENDINGS = (".py", ".js", ".mjs", ".ts", ".mts")
 ENTRY_LENGTH_MAX = 2_000_000
 """Entry files are sources, not bundles; of a longer one nothing is certain."""
@@ -27,18 +31,23 @@ FOLDERS_SKIPPED = frozenset({"node_modules", "__pycache__", "venv"})
 def find(paths: Iterable[str], exclude: Iterable[tuple[str, list[str]]] = ()) -> tuple[list[str], list[str]]:
     """The files to read, sorted and each once, and one line for every path that is neither file nor folder.
 
+    Folders that hold nothing to read are told in such a line too: a run on nothing is hardly what was meant.
     `exclude` holds folders, each with globs as in `.gitignore` relative to it; they hold for named files too.
     """
     excluded = tuple(matcher(globs, folder) for folder, globs in exclude if globs)
     found: set[str] = set()
     problems = []
+    folders = []
     for path in paths:
         if os.path.isdir(path):  # pathlib costs a cold start more than it serves
+            folders.append(path)
             found.update(os.path.normpath(file) for file in _walk(path, excluded))
         elif not os.path.exists(path):
             problems.append(f"{path}: no such file or folder")
         elif not any(matches(path, False) for matches in excluded):
             found.add(os.path.normpath(path))
+    if folders and not found and not problems and not any(True for folder in folders for _ in _walk(folder, ())):
+        problems.append(f"no wrangler files in {', '.join(folders)}")
     return sorted(found), problems
 
 
@@ -102,6 +111,21 @@ def matcher(lines: list[str], folder: str) -> Callable[[str, bool], bool]:
         return spec.match_file(relative + "/" * is_folder)
 
     return matches
+
+
+def is_whole_project(paths: Iterable[str]) -> bool:
+    """Whether a run on such paths reads all configurations that there are: a folder, and no repository that it is a part of."""
+    return any(
+        os.path.isdir(path) and not any(os.path.exists(os.path.join(above, ".git")) for above in _above(os.path.abspath(path)))
+        for path in paths
+    )
+
+
+def _above(folder: str) -> Iterable[str]:
+    """The folders above one; none where it is the top of a repository itself."""
+    if os.path.exists(os.path.join(folder, ".git")):
+        return ()
+    return (above for above in _upwards(folder) if above != folder)
 
 
 class Surroundings:

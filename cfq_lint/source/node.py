@@ -102,15 +102,17 @@ class Fault:
 class Tree:
     """What a reader makes of a text: the root (None where there is no value at all) and its faults, at most FAULTS_MAX.
 
-    `repeats` says that an object holds a key twice.
+    `repeats` says that an object holds a key twice. `newer` is the first place, in order of reading, of what TOML 1.1 has and
+    1.0 lacks; its message names the thing.
     """
 
-    __slots__ = ("faults", "repeats", "root")
+    __slots__ = ("faults", "newer", "repeats", "root")
 
-    def __init__(self, root: Node | None, faults: list[Fault], *, repeats: bool = False) -> None:
+    def __init__(self, root: Node | None, faults: list[Fault], *, repeats: bool = False, newer: Fault | None = None) -> None:
         self.root = root
         self.faults = faults
         self.repeats = repeats
+        self.newer = newer
 
 
 FAULTS_MAX = 100

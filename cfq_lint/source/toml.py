@@ -1,13 +1,12 @@
-"""TOML 1.0 (https://toml.io/en/v1.0.0) with spans, and with every fault of a broken text.
+r"""TOML 1.1 (https://toml.io/en/v1.1.0) with spans, and with every fault of a broken text.
 
-Verdict and value are those of `tomllib` (Python 3.11 to 3.14), save for three departures:
+What TOML 1.1 adds is read as smol-toml 1.9.0 reads it, which wrangler has since 4.137.0 (1.8.0 then): line ends, comments and a
+last comma in inline tables, `\e`, `\xHH`, times without seconds. `Tree.newer` is the first such place. For all else verdict and
+value are those of `tomllib` (Python 3.11 to 3.14), save for three departures:
 
-- an integer beyond ±(2^53 - 1) is a fault, because wrangler refuses it (tried: smol-toml 1.9.0, which wrangler 4.164.0
-  bundles, and 1.5.2);
+- an integer beyond ±(2^53 - 1) is a fault, because wrangler refuses it (tried: smol-toml 1.9.0 and 1.5.2);
 - an integer of more digits than Python converts is a fault, where `tomllib` raises a plain ValueError;
 - what is nested deeper than DEPTH_MAX is a fault, where `tomllib` goes on until a RecursionError.
-
-smol-toml 1.9.0 also takes what TOML 1.1 adds; that is read here too, so that nothing is lost, but with a fault that names 1.1.
 
 A usual statement, be it `key = "text"`, a number, a boolean or a header, is one match of one regular expression. Whatever that
 does not take is read slowly, with at most one fault a statement, since what follows a first mistake is often its consequence.
@@ -25,6 +24,7 @@ from cfq_lint.source.node import (
     ARRAY,
     BOOLEAN,
     BROKEN,
+    DATETIME,
     DEPTH_MAX,
     FAULTS_MAX,
     NUMBER,
@@ -41,7 +41,9 @@ from cfq_lint.source.toml_values import (
     CONTROL,
     LITERAL,
     WORD,
+    escape_of_1_1,
     found_at,
+    lacks_seconds,
     read_string,
     read_word,
     show,
@@ -163,6 +165,7 @@ class _Reader:
     def __init__(self, text: str) -> None:
         self.text = text
         self.faults: list[Fault] = []
+        self.newer: Fault | None = None
         self.root = self.table = _Table(0, len(text), _HEADER)
         self.array: Node | None = None
         self.level = self.end = self.looked = 0
@@ -204,7 +207,7 @@ class _Reader:
                 member = index[key] = Member(key, start, end, node)
                 table.value.append(member)
         self._finish()
-        return Tree(self.root, self.faults)
+        return Tree(self.root, self.faults, newer=self.newer)
 
     # Statements
 
@@ -462,10 +465,10 @@ class _Reader:
             if not found:
                 raise self._unclosed(frame, "the end of the file", position, opened)
             if node.kind == OBJECT and position > before:
-                self._one_line(before, position, opened, ready)
+                self._several_lines(before, position, opened, ready)
             if found == closer:
                 if comma >= 0 and ready and node.kind == OBJECT:
-                    self._fault(comma, comma + 1, "TOML 1.0 allows no comma at the end of an inline table; TOML 1.1 does")
+                    self._newer(comma, comma + 1, "a comma at the end of an inline table")
                 position += 1
                 node.end = position
                 opened.pop()
@@ -505,13 +508,13 @@ class _Reader:
             raise _Lost(-after, opened)
         return after
 
-    def _one_line(self, before: int, position: int, opened: list[_Open], ready: bool) -> None:
-        """TOML 1.0 wants an inline table on one line; one that goes on is read as TOML 1.1 has it, with a fault."""
+    def _several_lines(self, before: int, position: int, opened: list[_Open], ready: bool) -> None:
+        """An inline table that goes on in the next line, unless that looks like a statement below a table never closed."""
         start = self._blanks(before)
         if start < position:
             self._look(position, opened, headers_only=ready)
             end = start + (self.text[start] == "#")
-            self._fault(start, end, "TOML 1.0 allows no line end in an inline table; TOML 1.1 does")
+            self._newer(start, end, "a line end in an inline table")
 
     def _scalar(self, position: int, opened: list[_Open]) -> tuple[Node, int]:
         text = self.text
@@ -524,6 +527,7 @@ class _Reader:
             if wrong and not self.told:
                 self._fault(*wrong)
                 self.tail = (self._next_line(node.end), rf"[^\n]*{found}")
+            self._escapes(position, node.end)
             return node, node.end
         match = re.compile(WORD).match(text, position)
         if match:
@@ -531,6 +535,8 @@ class _Reader:
             kind, value, message = read_word(word)
             if kind == BROKEN:
                 self._look(position, opened)
+            elif kind == DATETIME and lacks_seconds(word):
+                self._newer(position, match.end(), "a time without seconds")
             if (message or kind == BROKEN) and not self.told:
                 if opened and re.compile(r"[ \t]*+=").match(text, match.end()):
                     message = f"expected a value, found the key {show(word)}; in an array `key = value` stands in braces"
@@ -583,6 +589,7 @@ class _Reader:
                     key, wrong = unescape(key, match.start() + 1)
                     if wrong:
                         self._fault(*wrong)
+                    self._escapes(*match.span())
             keys.append((key, *match.span()))
         return keys
 
@@ -590,6 +597,16 @@ class _Reader:
         if not self.told and len(self.faults) < FAULTS_MAX:
             self.told = True
             self.faults.append(Fault(start, end, message))
+
+    def _newer(self, start: int, end: int, what: str) -> None:
+        if self.newer is None:
+            self.newer = Fault(start, end, what)
+
+    def _escapes(self, start: int, end: int) -> None:
+        if self.newer is None and self.text.startswith('"', start) and "\\" in self.text[start:end]:
+            span = escape_of_1_1(self.text, start, end)
+            if span is not None:
+                self._newer(*span, f"the escape {show(self.text[slice(*span)])}")
 
     def _line(self, position: int) -> int:
         return self.text.count("\n", 0, position) + 1

@@ -1,4 +1,4 @@
-"""Scalars of TOML 1.0 (https://toml.io/en/v1.0.0): a token in, its value out, or what is wrong with it and what is allowed.
+"""Scalars of TOML 1.1 (https://toml.io/en/v1.1.0): a token in, its value out, or what is wrong with it and what is allowed.
 
 What is wrong comes back as (start, end, message) or as a message; nothing is raised.
 """
@@ -33,25 +33,21 @@ SAFE_INTEGER_MAX = 2**53 - 1
 
 _DECIMAL = r"[+-]?(?:0|[1-9][0-9]*+(?>(?:_[0-9]++)*))"
 _DIGITS = r"[0-9]++(?>(?:_[0-9]++)*)"
-_TIME = r"(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:\.[0-9]++)?"
+_TIME = r"(?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9](?:\.[0-9]++)?)?"
 _SCALAR = (
     rf"({_DECIMAL})|(0(?:x[0-9A-Fa-f]++(?>(?:_[0-9A-Fa-f]++)*)|o[0-7]++(?>(?:_[0-7]++)*)|b[01]++(?>(?:_[01]++)*)))"
     rf"|({_DECIMAL}(?:\.{_DIGITS})?(?:[eE][+-]?{_DIGITS})?|[+-]?(?:inf|nan))"
     rf"|([0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}(?:[Tt ]{_TIME}(?:[Zz]|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9])?)?|{_TIME})"
 )
 _MONTH_DAYS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
-_ESCAPED = {"b": "\b", "t": "\t", "n": "\n", "f": "\f", "r": "\r", '"': '"', "\\": "\\"}
-_ESCAPE = r'\\(?:([btnfr"\\])|u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|([ \t]*+\r?+\n[ \t\r\n]*+))?'
+_ESCAPED = {"b": "\b", "t": "\t", "n": "\n", "f": "\f", "r": "\r", "e": "\x1b", '"': '"', "\\": "\\"}
+_ESCAPE = r'\\(?:([btnfre"\\])|x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|([ \t]*+\r?+\n[ \t\r\n]*+))?'
 _WHY = (
     (r"[+-]?0[0-9_]+", "{} has a leading zero, which TOML does not allow"),
     (r"[+-]0[xob].*", "{} has a sign, which TOML does not allow before hexadecimal, octal and binary integers"),
     (r"0[XOB].*", "{}: TOML writes the prefixes 0x, 0o and 0b in lower case"),
     (r"[+-]?[0-9_]*\.[0-9_]*([eE].*)?", "{} is no number: a float has digits on both sides of its point"),
     (r"[+-]?[0-9][0-9A-Fa-f_xob.eE+-]*_.*", "{} is no number: an underscore stands between two digits"),
-    (
-        r"([0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ])?[0-9]{2}:[0-9]{2}([Zz]|[+-][0-9]{2}:[0-9]{2})?",
-        "{} has no seconds: TOML 1.0 writes times as 07:32:00",
-    ),
     (r"[0-9]{4}-[0-9]{2}.*|[0-9]{2}:.*", "{} is no date or time; expected the form 1979-05-27T07:32:00Z, or a part of it"),
     (r"(?i:true|false)", "{} is no value of TOML: booleans are `true` and `false`"),
     (r"(?i:null|nil|none|undefined)", "{} is no value of TOML, which has no null: leave the key out"),
@@ -113,6 +109,19 @@ def why_broken(word: str) -> str:
         return f"{show(word)} is a day that does not exist"
     reasons = (reason for pattern, reason in _WHY if re.fullmatch(pattern, word))
     return next(reasons, "{} is no value of TOML; text needs quotes").format(show(word))
+
+
+def lacks_seconds(word: str) -> bool:
+    """Whether a date or time that can be read ends with its minutes."""
+    return bool(re.fullmatch(r"(?:[0-9-]{10}[Tt ])?[0-9]{2}:[0-9]{2}(?:[Zz]|[+-][0-9]{2}:[0-9]{2})?", word))
+
+
+def escape_of_1_1(text: str, start: int, end: int) -> tuple[int, int] | None:
+    """The span of the first escape in a basic string that TOML 1.0 lacks; None where there is none."""
+    for match in re.compile(r"\\(?:(e|x[0-9A-Fa-f]{2})|[\s\S])").finditer(text, start, end):
+        if match[1]:
+            return match.span()
+    return None
 
 
 def _day_exists(word: str) -> bool:
@@ -188,7 +197,7 @@ def unescape(raw: str, first: int) -> tuple[str, Wrong | None]:
             pieces.append(_ESCAPED[match[1]])
         elif kind is None:
             return raw, _no_escape(raw, first, at)
-        elif kind != 4:  # noqa: PLR2004 - four is a newline that the backslash takes away
+        elif kind != 5:  # noqa: PLR2004 - five is a newline that the backslash takes away
             code = int(match[kind], 16)
             if code > 0x10FFFF or 0xD800 <= code <= 0xDFFF:  # noqa: PLR2004
                 message = f"{show(match[0])} is no character: U+0000 to U+D7FF and U+E000 to U+10FFFF are"
@@ -200,12 +209,12 @@ def unescape(raw: str, first: int) -> tuple[str, Wrong | None]:
 
 def _no_escape(raw: str, first: int, at: int) -> Wrong:
     letter = raw[at + 1 : at + 2]
-    if letter in ("u", "U"):
+    if letter in ("x", "u", "U"):
         digits = re.compile("[0-9A-Fa-f]*").match(raw, at + 2).end()  # type: ignore[union-attr]  # it matches anywhere
-        return first + at, first + digits, f"{show(raw[at:digits])} is cut short: \\u takes 4 hexadecimal digits, \\U takes 8"
-    newer = " is of TOML 1.1; " if letter in ("e", "x") else " is no escape; "
+        wanted = r"\x takes 2 hexadecimal digits, \u takes 4, \U takes 8"
+        return first + at, first + digits, f"{show(raw[at:digits])} is cut short: {wanted}"
     return (
         first + at,
         first + at + 1 + len(letter),
-        show(raw[at : at + 2]) + newer + r"TOML 1.0 has \b \t \n \f \r \" \\ \uXXXX \UXXXXXXXX",
+        show(raw[at : at + 2]) + r" is no escape; TOML has \b \t \n \f \r \e \" \\ \xHH \uXXXX \UXXXXXXXX",
     )

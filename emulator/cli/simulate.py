@@ -21,7 +21,7 @@ from emulator.simulate.settings import assignment, scenario, sweep, with_value
 from emulator.simulate.sweep import grid, method_for, run_all
 from emulator.simulate.sweep import simulate as run_one
 from emulator.simulate.verify import differences, slice_of
-from emulator.workers.setup import load as read
+from emulator.workers.config import load as read
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

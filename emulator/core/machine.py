@@ -14,6 +14,7 @@ from emulator.core import commands
 from emulator.core.apply import apply
 from emulator.core.decide import consume, deadlines, manage, produce, pull
 from emulator.core.events import Event
+from emulator.core.index import CLUTTER
 from emulator.core.limits import STRICT, Limits
 
 if TYPE_CHECKING:
@@ -35,37 +36,44 @@ def decide(state: State, now_us: int, command: Command, limits: Limits = STRICT)
 
 def refresh(state: State) -> None:
     """Bring the agenda up to date with the queues that have been written to."""
-    while state.dirty:
-        name = state.dirty.pop()
-        queue = state.queues.get(name)
+    queues = state.queues
+    for name in state.dirty:
+        queue = queues.get(name)
         if queue is None:
             continue
-        for kind, wake_us in ((EXPIRE, deadlines.expiry_us(queue)), (LAPSE, deadlines.lapse_us(queue))):
-            known_us = queue.wake_expiry_us if kind == EXPIRE else queue.wake_lapse_us
-            next_us = None if wake_us is None else max(wake_us, state.now_us)  # a retention that was cut may lie in the past
-            if next_us is not None and next_us != known_us:
-                heappush(state.passive, (next_us, kind, name))
-            if kind == EXPIRE:
-                queue.wake_expiry_us = next_us
-            else:
-                queue.wake_lapse_us = next_us
+        # A retention that was cut may lie in the past.
+        wake_us = deadlines.expiry_us(queue)
+        if wake_us is not None and (wake_us := max(wake_us, state.now_us)) != queue.wake_expiry_us:
+            heappush(state.passive, (wake_us, EXPIRE, name))
+        queue.wake_expiry_us = wake_us
+        wake_us = deadlines.lapse_us(queue)
+        if wake_us is not None and (wake_us := max(wake_us, state.now_us)) != queue.wake_lapse_us:
+            heappush(state.passive, (wake_us, LAPSE, name))
+        queue.wake_lapse_us = wake_us
         wake_us = consume.departure_us(queue, state.now_us)
         if wake_us is not None and wake_us != queue.wake_departure_us:
             heappush(state.departures, (wake_us, name))
         queue.wake_departure_us = wake_us
+    state.dirty.clear()  # and not pop(): a set does not shrink, and would be scanned for its next entry
+    if len(state.passive) > CLUTTER + 4 * len(queues):
+        state.passive = sorted({due for due in state.passive if _is_due(state, *due)})
+    if len(state.departures) > CLUTTER + 4 * len(queues):
+        state.departures = sorted({due for due in state.departures if _departure_us(state, due[1]) == due[0]})
+
+
+def _is_due(state: State, moment_us: int, kind: int, name: str) -> bool:
+    """Whether an entry of `passive` still holds, and no later look at the queue has found another moment."""
+    queue = state.queues.get(name)
+    return queue is not None and moment_us == (queue.wake_expiry_us if kind == EXPIRE else queue.wake_lapse_us)
 
 
 def next_passive(state: State) -> tuple[int, int, str] | None:
     """The next expiry or lapse: (moment, kind, queue)."""
     refresh(state)
     heap = state.passive
-    while heap:
-        moment_us, kind, name = heap[0]
-        queue = state.queues.get(name)
-        if queue is not None and moment_us == (queue.wake_expiry_us if kind == EXPIRE else queue.wake_lapse_us):
-            return heap[0]
+    while heap and not _is_due(state, *heap[0]):
         heappop(heap)
-    return None
+    return heap[0] if heap else None
 
 
 def next_departure_us(state: State) -> int | None:

@@ -37,13 +37,17 @@ def delay_seconds(value: object) -> int | None:
     return whole
 
 
-def delay_of(options: object, given: Mapping[str, Any]) -> int | None:
+def not_retry_options(call: str) -> str:
+    """What workerd says when `call`, such as `retry` on `QueueMessage`, is given something else than options: `retry(60)`."""
+    return f"Failed to execute {call}: parameter 1 is not of type 'QueueRetryOptions'."
+
+
+def delay_of(call: str, options: object, given: Mapping[str, Any]) -> int | None:
     """The delay among options: a mapping first, then keywords. Raises TypeError for an option that does not exist."""
     if options is None and not given:
         return None
     if options is not None and not isinstance(options, Mapping):
-        message = f"options must be a mapping such as {{'delaySeconds': 5}}, not {type(options).__name__}"
-        raise TypeError(message)
+        raise TypeError(not_retry_options(call))
     merged = {**(options or {}), **given}
     found = None
     for name, value in merged.items():

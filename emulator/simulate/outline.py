@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from emulator.engine.ledger.history import table
+from emulator.engine.ledger.table import table
 from emulator.simulate.settings import LOADS
 from emulator.simulate.text import UNRECOVERED, load_line, money, recovery
 from emulator.simulate.units import compact, span

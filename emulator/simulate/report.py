@@ -11,7 +11,7 @@ from cfq_lint.facts import limits
 from cfq_lint.facts.pricing import chunks, month_usd
 from emulator.core.limits import SECOND_US
 from emulator.core.model import Consumer
-from emulator.engine.ledger.billing import Operations
+from emulator.engine.ledger.tally import Operations
 from emulator.simulate.findings import findings
 from emulator.simulate.tally import FLOWS
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from emulator.engine.ledger.billing import Operations
+from emulator.engine.ledger.tally import Operations
 from emulator.simulate.outline import MEASURES
 from emulator.simulate.report import BATCHED, CONSUMER, EXACT, METHODS, TOTALS, VERSION
 from emulator.simulate.scenario import BATCH, MESSAGE

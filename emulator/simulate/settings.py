@@ -16,7 +16,7 @@ from emulator.simulate.scenario import Load, Scenario, Setting
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from emulator.workers.setup import Config
+    from emulator.workers.config import Config
 
 AUTO = "auto"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING, Any
 
-from emulator.engine.ledger.history import table
+from emulator.engine.ledger.table import table
 from emulator.simulate.findings import percent
 from emulator.simulate.units import compact, rate_text, span
 

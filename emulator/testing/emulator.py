@@ -16,29 +16,32 @@ from typing import TYPE_CHECKING, Any, Self, overload
 from emulator.core import commands
 from emulator.core.decide.manage import find
 from emulator.core.limits import Limits, limits_of
-from emulator.core.model import Consumer, QueueState
-from emulator.engine.account import Broker
+from emulator.core.model import Consumer
+from emulator.engine.account import Account
 from emulator.engine.clock import VirtualClock, moment, moment_us
-from emulator.engine.faults import CALM, Dice, Faults
-from emulator.engine.ids import Ids
+from emulator.engine.driving import Driving
+from emulator.engine.faults import CALM, Faults
 from emulator.engine.journal import Journal, JournalError
 from emulator.engine.journal.memory import MemoryJournal
 from emulator.engine.journal.sqlite import SQLiteJournal
-from emulator.engine.ledger import history
-from emulator.engine.ledger.ends import consumed_of, ends
-from emulator.engine.targets.handlers import handler_call
-from emulator.engine.targets.python import Runner
+from emulator.engine.ledger.trace import Trace
+from emulator.engine.targets.python import NO_WAIT_FLAG, PythonRuntime, PythonTarget
 from emulator.engine.timeline import Timeline
 from emulator.testing.queue import Queue
 from emulator.testing.report import Report
-from emulator.workers.bindings import Binding, Environment
+from emulator.workers.bindings import Environment
+from emulator.workers.setup import bindings_of, install, lacks_handler
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from datetime import datetime, timedelta
 
     from emulator.core.events import Event
-    from emulator.engine.ledger.history import Delivery, Fate, Trace
+    from emulator.engine.delivery import Target
+    from emulator.engine.ledger.ledger import Delivery, Fate
+    from emulator.engine.targets.real_time import RealTime
+    from emulator.workers.python.worker import Worker
+    from emulator.workers.stores.shared import Stores
 
 
 START = "2026-01-01T00:00:00Z"
@@ -69,35 +72,30 @@ class Emulator:
         if plan not in {"paid", "free"}:
             message = f"plan must be 'paid' or 'free', not {plan!r}"
             raise ValueError(message)
-        self.plan, self.seed, self.strict = plan, seed, strict
+        self.plan, self.seed = plan, seed
         self.flags = frozenset(flags)
-        bounds = limits_of(limits)
-        self._clock = VirtualClock(moment_us(start))
-        Dice(faults, seed)  # wrong chances are refused before a file is opened
+        bounds, clock = limits_of(limits), VirtualClock(moment_us(start))
         if journal is None:
             journal = MemoryJournal()
         elif isinstance(journal, str | PathLike):
             journal = SQLiteJournal(journal)
         try:
-            self._broker = Broker(journal, self._clock, bounds, plan)
+            self.account = Account(journal, clock, plan=plan, limits=bounds, seed=seed, faults=faults)
         except JournalError:
             journal.close()
             raise
-        sequence = self._broker.sequence
-        if self._broker.state.now_us > self._clock.now_us():
-            self._clock.move_to(self._broker.state.now_us)
-        # What follows a restart must not repeat the ids that came before it.
-        stream: int | str | None = seed if seed is None or not sequence else f"{seed}:{sequence}"
-        self._ids = Ids(stream)
-        self._dice = Dice(faults, stream)
-        self.env = Environment(self.queue, lambda: self._broker.state.queues)
-        self._runner = Runner(self._broker, self._dice, self.env, self.flags)
+        self.timeline = Timeline(self.account, strict=strict)
+        self.env = Environment(self.queue, lambda: self.account.state.queues)
+        self.runtime = PythonRuntime(lambda: self.account.now_us)
+        self.timeline.deliveries.add(self.runtime)
+        self._real_time: RealTime | None = None
         self._queues: dict[str, Queue] = {}
-        self._content_type = "json"
+        self.default_content_type = "json"
         self._claimed: set[str] = set()
-        self._timeline = Timeline(self._clock, self._broker, self._runner, self._dice, strict=strict)
+        self._stores: Stores | None = None
+        self._driving = Driving(self.timeline, self.runtime)
         self._closed = False
-        self._broker.recover()
+        self.account.recover()
 
     @classmethod
     def from_wrangler(cls, path: str | PathLike[str], *, env: str | None = None, plan: str = "paid", **options: Any) -> Self:
@@ -106,36 +104,36 @@ class Emulator:
         Consumers wait for their handlers: `attach`. The other options are Emulator's. Raises Refused (ConfigRefused, with
         `findings`) for a file with lint errors or without that environment.
         """
-        from emulator.workers.setup import load
+        from emulator.workers.config import load
 
         config = load(path, env, plan)
-        flags = config.flags | frozenset(options.pop("flags", ()))
-        emulator = cls(plan, flags=flags, **options)
-        emulator._content_type = config.content_type
-        state = emulator._broker.state
-        for name in dict.fromkeys([*config.bindings.values(), *config.consumers]):
-            if name not in state.queues:
-                emulator.create_queue(name)
-        for name, consumer in config.consumers.items():
-            emulator._set_consumer(name, consumer, attached=False)
-        for variable, value in config.variables.items():
-            emulator.env.bind(variable, value)
-        for binding, name in config.bindings.items():
-            emulator.env.bind(binding, Binding(emulator.queue(name), exposes_codes=config.exposes_codes))
+        emulator = cls(plan, flags=config.flags | frozenset(options.pop("flags", ())), **options)
+        emulator.default_content_type = config.content_type
+        install(emulator.account, config, emulator._claimed)
+        for name, value in bindings_of(config, emulator.queue).items():
+            emulator.env.bind(name, value)
         emulator.env.declare()
         return emulator
 
-    def worker(self, path: str | PathLike[str], env: str | None = None, **options: Any) -> Any:
+    def worker(self, path: str | PathLike[str], env: str | None = None, **options: Any) -> Worker:
         """A Python Worker's own source: of a wrangler file, with its queues, consumers and bindings; or a .py file.
 
         A file is loaded for the consumers that wait for a handler. `secrets` and `bindings` go into the Worker's `env`, and a
-        store for each name in `kv` and `d1`; `fetch` answers its outgoing requests, which are refused without it. Gives a
-        `python_workers.worker.Worker`: `module`, `env`, `await fetch(request)`, `call(name, …)`. Raises Refused
-        (ConfigRefused), and what the Worker's module raises.
+        store for each name in `kv` and `d1`; `fetch` answers its outgoing requests, which are refused without it. Raises
+        Refused (ConfigRefused), and what the Worker's module raises.
         """
-        from importlib import import_module
+        from emulator.workers.host import Host
+        from emulator.workers.python.loading import load as load_worker
+        from emulator.workers.stores.shared import Stores
 
-        return import_module("emulator.workers.python.loading").load(self, path, env, **options)  # it stands above: no import
+        if self._stores is None:
+            self._stores = Stores(self.account.clock.now_us)
+        host = Host(
+            self.account, self.env, self._stores, self._claimed, self.flags, self.default_content_type,
+            self.account.clock.now_us, self.queue, self.attach, self._driving.run, self._driving.keep,
+            self.timeline.deliveries.late_warnings.append,
+        )  # fmt: skip
+        return load_worker(host, path, env, **options)
 
     # --- queues and consumers
 
@@ -148,33 +146,33 @@ class Emulator:
         jurisdiction: str | None = None,
     ) -> Queue:
         """Create a queue (seconds). Raises Refused: 11003 for a bad name, 11009 for a taken one, 100128 for bad settings."""
-        self._broker.execute(commands.CreateQueue(name, delivery_delay, message_retention_period, jurisdiction))
+        self.account.execute(commands.CreateQueue(name, delivery_delay, message_retention_period, jurisdiction))
         return self.queue(name)
 
     def queue(self, name: str) -> Queue:
         """The queue of that name. Raises Refused (11000) when there is none."""
-        find(self._broker.state, name)
+        find(self.account.state, name)
         if name not in self._queues:
-            self._queues[name] = Queue(name, self._broker, self._ids, self._dice, self._content_type)
+            self._queues[name] = Queue(name, self.account, self.default_content_type)
         return self._queues[name]
 
     @property
     def queues(self) -> list[str]:
         """The names of all queues, sorted."""
-        return sorted(self._broker.state.queues)
+        return sorted(self.account.state.queues)
 
     def update_queue(
         self, name: str, *, delivery_delay: int | None = None, message_retention_period: int | None = None
     ) -> Queue:
         """Change a queue's settings (seconds). Raises Refused: 11000 or 100128."""
-        self._broker.execute(commands.ChangeQueue(name, delivery_delay, message_retention_period))
+        self.account.execute(commands.ChangeQueue(name, delivery_delay, message_retention_period))
         return self.queue(name)
 
     def delete_queue(self, name: str) -> None:
         """Delete a queue with its messages. Raises Refused (11000) when there is none."""
-        self._broker.execute(commands.DeleteQueue(name))
+        self.account.execute(commands.DeleteQueue(name))
         self._queues.pop(name, None)
-        self._runner.calls.pop(name, None)
+        self.timeline.deliveries.detach(name)
         self._claimed.discard(name)
 
     @overload
@@ -185,7 +183,8 @@ class Emulator:
         """Give a queue its consumer, in Wrangler's names: `max_batch_size`, `max_batch_timeout`, `max_retries`,
         `dead_letter_queue`, `retry_delay`, `max_concurrency`, `visibility_timeout_ms`.
 
-        A function, a class or an object with `queue()`; left out, this is a decorator. `type="http_pull"` takes no handler.
+        A function, a class or an object with `queue()`, or an endpoint's URL; left out, this is a decorator. `type="http_pull"`
+        takes no handler.
         A dead-letter queue that is missing is created. Raises Refused: 11000, 11004 for a second consumer, 100127.
         """  # noqa: D205 - the first sentence needs two lines
         unknown = settings.keys() - _SETTINGS
@@ -202,23 +201,34 @@ class Emulator:
             return None
         if handler is None:
             return lambda given: self.consume(queue, given, type=type, **settings)
-        call = handler_call(handler)
+        target = self._target(handler)
         self._set_consumer(queue, consumer, attached=True)
-        self._runner.calls[queue] = call
+        self.timeline.deliveries.attach(queue, target)
         return handler
+
+    def _target(self, handler: Any) -> Target:
+        """Where batches go: to a Python handler on virtual time, or to the endpoint of a URL. Raises TypeError, ValueError."""
+        if not (isinstance(handler, str) and "://" in handler):
+            return PythonTarget(self.runtime, handler, self.env, waits=NO_WAIT_FLAG not in self.flags)
+        from emulator.engine.targets.real_time import RealTime
+        from emulator.engine.targets.url import URLTarget  # loads httpx
+
+        if self._real_time is None:
+            self._real_time = RealTime()
+        return URLTarget(self._real_time, handler)
 
     def _set_consumer(self, queue: str, consumer: Consumer, *, attached: bool) -> None:
         """A consumer may be set anew if a journal remembers it or while it waits for its handler; else it is the second."""
-        known = self._broker.state.queues.get(queue)
-        waits = known is not None and _lacks_handler(known) and attached
-        self._broker.execute(commands.SetConsumer(queue, consumer, attached, replace=waits or queue not in self._claimed))
+        known = self.account.state.queues.get(queue)
+        waits = known is not None and lacks_handler(known) and attached
+        self.account.execute(commands.SetConsumer(queue, consumer, attached, replace=waits or queue not in self._claimed))
         self._claimed.add(queue)
 
     def attach(self, handler: Any, queue: str | None = None) -> Any:
         """Give a configured consumer its handler; without a queue, every consumer that has none. Returns the handler."""
-        call = handler_call(handler)
-        state = self._broker.state
-        names = [queue] if queue is not None else [n for n, q in sorted(state.queues.items()) if _lacks_handler(q)]
+        target = self._target(handler)
+        state = self.account.state
+        names = [queue] if queue is not None else [n for n, q in sorted(state.queues.items()) if lacks_handler(q)]
         if not names:
             raise ValueError("no consumer waits for a handler")
         for name in names:
@@ -226,22 +236,22 @@ class Emulator:
             if known.consumer is None or known.consumer.type != "worker":
                 message = f"queue {name!r} has no push consumer to attach a handler to: use consume()"
                 raise ValueError(message)
-            self._runner.calls[name] = call
+            self.timeline.deliveries.attach(name, target)
             self._claimed.add(name)
-            self._broker.execute(commands.Attach(name))
+            self.account.execute(commands.Attach(name))
         return handler
 
     def remove_consumer(self, queue: str) -> None:
         """Take a queue's consumer away; the queue goes on storing. Raises Refused (11000)."""
-        self._broker.execute(commands.RemoveConsumer(queue))
-        self._runner.calls.pop(queue, None)
+        self.account.execute(commands.RemoveConsumer(queue))
+        self.timeline.deliveries.detach(queue)
 
     # --- time
 
     @property
     def now(self) -> datetime:
         """The virtual time: an aware datetime in UTC."""
-        return moment(self._clock.now_us())
+        return moment(self.account.now_us)
 
     def advance(self, span: float | timedelta = 0) -> None:
         """Let time pass (seconds or timedelta). Everything due up to the new moment happens, in order, each at its own moment.
@@ -249,7 +259,7 @@ class Emulator:
         Raises ValueError for a negative span, RuntimeError inside a handler; with `strict`, a handler's error.
         """
         self._check_open()
-        self._timeline.advance(span)
+        self.timeline.advance(span)
 
     def advance_to(self, when: datetime | str) -> None:
         """Let time pass up to a moment (datetime or ISO text), as `advance` does. Raises ValueError for one that is over."""
@@ -262,7 +272,7 @@ class Emulator:
         handler; with `strict`, a handler's error.
         """
         self._check_open()
-        self._timeline.run_until_idle()
+        self.timeline.run_until_idle()
 
     def _check_open(self) -> None:
         if self._closed:
@@ -273,34 +283,39 @@ class Emulator:
     @property
     def events(self) -> list[Event]:
         """Everything that has happened, in order."""
-        return list(self._broker.journal.read())
+        return list(self.account.events())
 
     @property
     def deliveries(self) -> list[Delivery]:
-        """Every batch that a push consumer received: (at, queue, messages, outcome, error)."""
-        return history.deliveries(self._broker.journal.read())
+        """Every batch that a push consumer received: (at, queue, messages, outcome, error).
+
+        A list of your own; bodies are decoded once and shared by all deliveries and fates that are told.
+        """
+        return self.account.ledger.deliveries()
 
     @property
     def fates(self) -> list[Fate]:
-        """What became of each message in each queue that it entered, in order of entry."""
-        return history.fates(self._broker.journal.read())
+        """What became of each message in each queue that it entered, in order of entry; bodies are shared as in deliveries."""
+        return self.account.ledger.fates()
 
     @property
     def errors(self) -> list[BaseException]:
         """The errors of handlers, oldest first."""
-        return [failure.error for failure in self._runner.failures]
+        return [failure.error for failure in self.timeline.deliveries.failures]
 
     def trace(self, message_id: str | None = None) -> Trace:
         """The timeline of a message (its id, or the start of it), or of all: lines (at, queue, id, attempt, what); `to_json()`.
 
         `ends` (and `end`, of the one message) tell the state that it reached, who owns it there, and the four layers.
         """
-        found = ends(self._broker.journal.read(), consumed_of(self._broker.state.queues), message_id)
-        return history.trace(self._broker.journal.read(), message_id, found)
+        return Trace(self.account.ledger, message_id)
 
     def report(self) -> Report:
         """Counts for each queue, each message's state and owner, warnings, errors; prints as tables; `to_json()`."""
-        return Report(self._broker, self._runner, self.now, {name: queue.empty_pulls for name, queue in self._queues.items()})
+        return Report(
+            self.account.ledger, self.now, empty_pulls=self.account.empty_pulls,
+            warnings=self.timeline.deliveries.late_warnings, errors=self.timeline.deliveries.failures,
+        )  # fmt: skip
 
     # --- the end
 
@@ -308,11 +323,11 @@ class Emulator:
         """End running handlers, remember the time, let go of the journal. Closing twice does nothing."""
         if self._closed:
             return
-        if self._runner.handling:
+        if self.timeline.inside_handler:
             raise RuntimeError("close() was called by a handler: an emulator is closed by the test")
         self._closed = True
-        self._runner.close()
-        self._broker.close()
+        self.timeline.deliveries.close()
+        self.account.close()
 
     def __enter__(self) -> Self:
         return self
@@ -321,11 +336,7 @@ class Emulator:
         self.close()
 
     def __repr__(self) -> str:
-        return f"<Emulator plan={self.plan} now={self.now.isoformat()} queues={len(self._broker.state.queues)}>"
+        return f"<Emulator plan={self.plan} now={self.now.isoformat()} queues={len(self.account.state.queues)}>"
 
 
 _SETTINGS = frozenset(Consumer._fields) - {"type"}
-
-
-def _lacks_handler(queue: QueueState) -> bool:
-    return queue.consumer is not None and queue.consumer.type == "worker" and not queue.attached

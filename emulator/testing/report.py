@@ -7,67 +7,58 @@ from collections import Counter
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from cfq_lint.facts import limits as cloudflare
-from emulator.core import events as happened
-from emulator.engine.ledger.billing import Operations, operations
-from emulator.engine.ledger.ends import End, consumed_of, ends, table_of_depths, table_of_ends
-from emulator.engine.ledger.history import table
+from emulator.engine.error_text import error_repr
+from emulator.engine.ledger.message_states import MessageState, message_states, table_of_depths, table_of_states
+from emulator.engine.ledger.table import table
+from emulator.engine.ledger.tally import Operations, QueueCounts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from datetime import datetime
 
-    from emulator.core.events import Event
-    from emulator.engine.account import Broker
-    from emulator.engine.targets.invocation import Failure
-    from emulator.engine.targets.python import Runner
+    from emulator.engine.delivery import Failure
+    from emulator.engine.ledger.ledger import Ledger
 
 SHOWN = 20
 """A printed report lists so many messages; `messages` has all."""
 
 
-class QueueCounts(NamedTuple):
-    """How many messages went each way through one queue, and how many are in it now (`waiting`).
+class FaultCount(NamedTuple):
+    """A fault that was switched on: its chance, and how often it acted."""
 
-    sent + received = waiting + acked + dead_lettered + dropped + expired + purged. `delivered` counts deliveries, `retried`
-    returns.
-    """
-
-    queue: str
-    sent: int
-    received: int
-    delivered: int
-    acked: int
-    retried: int
-    dead_lettered: int
-    dropped: int
-    expired: int
-    purged: int
-    waiting: int
+    fault: str
+    chance: float
+    acted: int
 
 
 class Report:
     """Counts, messages, warnings and errors of a run up to a moment. `str()` gives tables, `to_json()` the same for machines.
 
-    `queues` maps names to QueueCounts; `messages` are the ends of all messages, in order of sending: state, owner, path and
-    the four layers; `operations` are what each queue would be billed for; `warnings` are Cloudflare's, on calls that had no
-    effect, and the emulator's own; `errors` are the failures of handlers: (at, queue, batch, error).
+    `queues` maps names to QueueCounts, of every queue that there was; `messages` are the states of all messages,
+    in order of sending: state, owner, path and the four layers; `operations` are what each queue would be billed for; `faults`
+    are those that were switched on; `warnings` are Cloudflare's, on calls that had no effect, and the emulator's own; `errors`
+    are the failures of handlers: (at, queue, batch, error).
     """
 
-    def __init__(self, broker: Broker, runner: Runner, at: datetime, empty_pulls: Mapping[str, int] | None = None) -> None:
+    def __init__(
+        self,
+        ledger: Ledger,
+        at: datetime,
+        *,
+        empty_pulls: Mapping[str, int] | None = None,
+        faults: Iterable[FaultCount] = (),
+        warnings: Iterable[str] = (),
+        errors: Iterable[Failure] = (),
+    ) -> None:
         self.at = at
-        self.queues: dict[str, QueueCounts] = {}
-        for name, queue in sorted(broker.state.queues.items()):
-            c = queue.counts
-            self.queues[name] = QueueCounts(
-                name, c.sent, c.received, c.delivered, c.acked, c.retried + c.repeated, c.dead_lettered, c.dropped, c.expired,
-                c.purged, len(queue.messages),
-            )  # fmt: skip
-        self._events = list(broker.journal.read())
-        self._consumed = consumed_of(broker.state.queues)
-        self._empty_pulls = dict(empty_pulls or {})
-        self.warnings: list[str] = [*_warnings(self._events), *runner.late_warnings]
-        self.errors: list[Failure] = list(runner.failures)
+        self._ledger, self._end, self._consumed = ledger, len(ledger.records), frozenset(ledger.consumed)
+        tallies, empty = sorted(ledger.tallies.items()), empty_pulls or {}
+        self.queues = {name: tally.counts(name) for name, tally in tallies}
+        billed = {name: tally.billed(empty.get(name, 0)) for name, tally in tallies}
+        self.operations = {name: done for name, done in billed.items() if done.total}
+        self.faults = list(faults)
+        self.warnings = [*ledger.warnings, *warnings]
+        self.errors = list(errors)
 
     def __getitem__(self, queue: str) -> QueueCounts:
         return self.queues[queue]
@@ -80,24 +71,19 @@ class Report:
         return QueueCounts("all", *sums)
 
     @cached_property
-    def messages(self) -> list[End]:
+    def messages(self) -> list[MessageState]:
         """Where each message is at the moment of the report, in order of sending."""
-        return ends(self._events, self._consumed)
-
-    @cached_property
-    def operations(self) -> dict[str, Operations]:
-        """What each queue would be billed for."""
-        return operations(self._events, self._empty_pulls)
+        return message_states(self._ledger, self._consumed, self._end)
 
     @property
     def states(self) -> dict[str, int]:
         """How many messages are in each state, in order of the first one."""
-        return dict(Counter(end.state for end in self.messages))
+        return dict(Counter(each.state for each in self.messages))
 
     @property
     def retries(self) -> dict[int, int]:
         """How many messages were delivered again so many times: 0 for those that came once or not yet."""
-        return dict(sorted(Counter(max(0, end.attempts - 1) for end in self.messages).items()))
+        return dict(sorted(Counter(max(0, each.attempts - 1) for each in self.messages).items()))
 
     def as_dict(self) -> dict[str, Any]:
         """Everything as plain values."""
@@ -107,10 +93,11 @@ class Report:
             "states": self.states,
             "retries": {str(count): messages for count, messages in self.retries.items()},
             "operations": {name: {**done._asdict(), "total": done.total} for name, done in self.operations.items()},
-            "messages": [end.as_dict() for end in self.messages],
+            "faults": [fault._asdict() for fault in self.faults],
+            "messages": [each.as_dict() for each in self.messages],
             "warnings": self.warnings,
             "errors": [
-                {"at": e.at.isoformat(), "queue": e.queue, "batch": e.batch, "error": repr(e.error)} for e in self.errors
+                {"at": e.at.isoformat(), "queue": e.queue, "batch": e.batch, "error": error_repr(e.error)} for e in self.errors
             ],
         }
 
@@ -125,41 +112,26 @@ class Report:
 
     def __str__(self) -> str:
         head = [name.replace("_", " ") for name in QueueCounts._fields]
-        counts: list[Any] = [[str(cell) for cell in counts] for counts in self.queues.values()]
-        parts = [f"Queues at {self.at.isoformat()}", table(head, counts)]
+        parts = [f"Queues at {self.at.isoformat()}", table(head, ([str(cell) for cell in row] for row in self.queues.values()))]
         if self.messages:
-            shown = self.messages[:SHOWN]
-            parts += ["Messages", table_of_ends(shown)]
-            if len(shown) < len(self.messages):
-                parts.append(f"… and {len(self.messages) - len(shown)} more")
+            parts += ["Messages", table_of_states(self.messages[:SHOWN])]
+            if len(self.messages) > SHOWN:
+                parts.append(f"… and {len(self.messages) - SHOWN} more")
             parts += ["States", table(("state", "messages"), [(name, str(n)) for name, n in self.states.items()])]
             parts += ["Layers", table_of_depths(self.messages)]
             parts += ["Retries", table(("retries", "messages"), [(str(n), str(count)) for n, count in self.retries.items()])]
             rows = [[name, *map(str, done), str(done.total)] for name, done in self.operations.items()]
             parts += ["Operations", table(("queue", *Operations._fields, "total"), rows)]
+        if self.faults:
+            parts += [
+                "Faults",
+                table(("fault", "chance", "acted"), [(f.fault, f"{f.chance:g}", str(f.acted)) for f in self.faults]),
+            ]
         if self.warnings:
             parts += ["Warnings", *(f"  {text}" for text in self.warnings)]
         if self.errors:
-            parts += ["Handler errors", *(f"  {e.at.isoformat()} {e.queue} batch {e.batch}: {e.error!r}" for e in self.errors)]
+            lines = (f"  {e.at.isoformat()} {e.queue} batch {e.batch}: {error_repr(e.error)}" for e in self.errors)
+            parts += ["Handler errors", *lines]
         return "\n".join(parts)
 
     __repr__ = __str__
-
-
-def _warnings(events: Iterable[Event]) -> list[str]:
-    """What calls of handlers and pull consumers were warned of, and messages that their metadata may push over the limit."""
-    found: list[str] = []
-    near_bytes = cloudflare.MESSAGE_SIZE_BYTES - cloudflare.MESSAGE_METADATA_BYTES
-    for event in events:
-        if isinstance(event, happened.Settled):
-            found += event.warnings
-        elif isinstance(event, happened.LeasesSettled):
-            found += [f"lease {lease}: {text}" for lease, text in event.warnings]
-        elif isinstance(event, happened.Sent):
-            for id, body in zip(event.ids, event.bodies, strict=True):
-                if near_bytes < len(body) <= cloudflare.MESSAGE_SIZE_BYTES:
-                    found.append(
-                        f"message {id} has {len(body)} bytes: with about {cloudflare.MESSAGE_METADATA_BYTES} bytes of metadata "
-                        f"Cloudflare may refuse it as over {cloudflare.MESSAGE_SIZE_BYTES}"
-                    )
-    return found

@@ -1,4 +1,4 @@
-"""env.MY_QUEUE: `send`, `sendBatch`, `metrics`, as a Worker sees them. Each call acts at once; awaiting it gives the result.
+"""env.MY_QUEUE: `send`, `sendBatch`, `metrics`, as a Worker sees them. A call acts at once and is a coroutine of its result.
 
 Values cross into JavaScript first, as in a Python Worker: what cannot cross raises TypeError in the SDK's words.
 """
@@ -12,28 +12,13 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 from emulator.core.refusals import Refused
-from emulator.engine.bodies import UNDEFINED
+from emulator.engine.bodies.undefined import UNDEFINED
+from emulator.workers.promise import Resolved
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from emulator.engine.metrics import Metrics
-
-
-class Resolved:
-    """A promise that is resolved already: await it, or read its value's attributes without awaiting."""
-
-    __slots__ = ("value",)
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
-
-    def __await__(self) -> Generator[None, None, Any]:
-        return self.value
-        yield
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.value, name)
 
 
 class SendReply:
@@ -115,19 +100,22 @@ def _options(options: Mapping[str, Any] | None, given: Mapping[str, Any]) -> dic
 
 def _crossing(value: Any) -> Any:
     """The value, if it can cross into JavaScript. Raises TypeError if not."""
-    kind = type(value)
-    if kind in {str, int, float, bool, bytes, type(None)}:
-        return value
-    if isinstance(value, dict):
-        for entry in value.values():
-            _crossing(entry)
-    elif isinstance(value, list):
-        for entry in value:
-            _crossing(entry)
-    elif isinstance(value, tuple | bytearray | re.Pattern) or inspect.isawaitable(value):
-        message = f"{kind.__name__} cannot be sent over RPC."
-        raise TypeError(message)
+    todo, seen = [value], set()
+    for each in todo:
+        if type(each) in _CROSSES or id(each) in seen:
+            continue
+        seen.add(id(each))
+        if isinstance(each, dict):
+            todo += each.values()
+        elif isinstance(each, list):
+            todo += each
+        elif isinstance(each, tuple | bytearray | re.Pattern) or inspect.isawaitable(each):
+            message = f"{type(each).__name__} cannot be sent over RPC."
+            raise TypeError(message)
     return value
+
+
+_CROSSES = frozenset({str, int, float, bool, bytes, type(None)})
 
 
 class Environment:

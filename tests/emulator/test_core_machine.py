@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import random
+import sys
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from emulator.core import commands, machine
 from emulator.core.decide.consume import departure_us
@@ -13,7 +16,7 @@ from emulator.core.decide.deadlines import expiry_us, lapse_us
 from emulator.core.decide.manage import find
 from emulator.core.limits import STRICT
 from emulator.core.model import DELAYED, FLYING, GONE, LEASED, READY, Consumer, QueueState, State
-from emulator.core.refusals import Refused
+from emulator.core.refusals import QueueOverloaded, Refused
 from emulator.engine.ids import Ids
 from emulator.engine.journal import replay
 from emulator.engine.journal.snapshot import dump, load
@@ -195,3 +198,84 @@ def test_a_refused_command_changes_nothing():
         machine.step(play.state, 0, commands.Send("nowhere", ("1",), (b"1",), ("json",), (None,)))
     assert dump(play.state) == before
     assert find(play.state, "a").messages == {}
+
+
+@given(st.lists(st.tuples(st.sampled_from([0, 1, 400_000, 999_999, SECOND, 3 * SECOND]), st.integers(1, 12)), max_size=60))
+def test_what_came_within_a_second_is_counted_as_by_adding_it_up(sends):
+    """The running sum refuses what the plain sum over all that was accepted refuses, at the very edges of the second."""
+    state, now_us, accepted, serial = State(), 0, [], 0
+    limits = STRICT._replace(throughput_per_second=30)
+    machine.step(state, 0, commands.CreateQueue("a"))
+    for later_us, count in sends:
+        now_us += later_us
+        command = commands.Send("a", tuple(f"{serial + n:032x}" for n in range(count)), (b"1",) * count, ("json",) * count, (None,) * count)
+        fits = sum(some for at_us, some in accepted if at_us > now_us - SECOND) + count <= 30
+        if fits:
+            machine.step(state, now_us, command, limits)
+            accepted.append((now_us, count))
+            serial += count
+        else:
+            with pytest.raises(QueueOverloaded):
+                machine.step(state, now_us, command, limits)
+
+
+def looked_at(act) -> int:
+    """How many lines of Python an act runs through: a cost that no neighbour on the machine changes."""
+    lines = 0
+
+    def trace(_frame, event, _argument):
+        nonlocal lines
+        lines += event == "line"
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        act()
+    finally:
+        sys.settrace(before)
+    return lines
+
+
+def test_a_send_at_full_rate_looks_at_no_more_than_one_at_rest():
+    def lines(earlier):
+        state = State()
+        machine.step(state, 0, commands.CreateQueue("a"))
+        for n in range(earlier):
+            machine.step(state, n, commands.Send("a", (f"{n:032x}",), (b"1",), ("json",), (None,)))
+        send = commands.Send("a", ("x",), (b"1",), ("json",), (None,))
+        return looked_at(lambda: machine.decide(state, earlier, send))
+
+    assert lines(4_900) == lines(5)
+
+
+def test_a_delivery_beside_ten_thousand_queues_costs_what_it_costs_beside_a_hundred():
+    def lines(queues):
+        state = State()
+        for n in range(queues):
+            machine.step(state, 0, commands.CreateQueue(f"q{n}"))
+            machine.step(state, 0, commands.SetConsumer(f"q{n}", Consumer(max_batch_timeout=0), attached=True))
+
+        def deliver():
+            for n in range(0, 100, 7):
+                machine.step(state, n, commands.Send(f"q{n}", (f"{n:032x}",), (b"1",), ("json",), (None,)))
+                (delivered,) = machine.step(state, n)
+                machine.step(state, n, commands.Settle(f"q{n}", delivered.batch, "ok"))
+
+        deliver()
+        assert sys.getsizeof(state.dirty) == sys.getsizeof(set())  # else each pop() would scan what once was a large set
+        return looked_at(deliver)
+
+    assert lines(10_000) <= 1.3 * lines(100)
+
+
+def test_the_agenda_does_not_grow_with_what_has_happened():
+    state = State()
+    machine.step(state, 0, commands.CreateQueue("a"))
+    machine.step(state, 0, commands.SetConsumer("a", Consumer(max_batch_timeout=5), attached=True))
+    for n in range(5_000):
+        now_us = n * 7 * SECOND
+        machine.step(state, now_us, commands.Send("a", (f"{n:032x}",), (b"1",), ("json",), (None,)))
+        (delivered,) = machine.step(state, now_us + 5 * SECOND)
+        machine.step(state, now_us + 5 * SECOND, commands.Settle("a", delivered.batch, "ok"))
+    assert len(state.passive) + len(state.departures) < 2_100

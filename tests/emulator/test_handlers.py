@@ -154,6 +154,29 @@ def test_both_ways_to_spell_a_call(emu, jobs, call, again):
     assert [at for at, _ in moments(emu)] == [0, again]
 
 
+@pytest.mark.parametrize("options", [60, "60", True, 0, "", 1.5, [], [("delaySeconds", 5)]])
+@pytest.mark.parametrize(("call", "of"), [("retry", "QueueMessage"), ("retryAll", "QueueController")])
+def test_what_is_no_options_object_is_refused_in_workerds_words(emu, jobs, options, call, of):
+    emu.consume("jobs", lambda batch: getattr(batch.messages[0] if call == "retry" else batch, call)(options), max_batch_timeout=0, max_retries=0)
+    jobs.send(1)
+    emu.advance(0)
+    text = f"Failed to execute '{call}' on '{of}': parameter 1 is not of type 'QueueRetryOptions'."
+    assert [(d.outcome, d.error) for d in emu.deliveries] == [("exception", f"TypeError: {text}")]
+
+
+@pytest.mark.parametrize(
+    ("options", "again"),
+    [(None, 30), ({}, 30), ({"delay": 5}, 30), ({"delaySeconds": None}, 30), ({"delaySeconds": "60"}, 60), ({"delaySeconds": " 7 "}, 7),
+     ({"delaySeconds": 1.5}, 1), ({"delaySeconds": True}, 1), ({"delaySeconds": "x"}, 0), ({"delaySeconds": ""}, 0),
+     ({"delaySeconds": float("inf")}, 0)],
+)  # fmt: skip
+def test_options_as_workerd_reads_them(emu, jobs, options, again):
+    emu.consume("jobs", following(lambda batch: batch.messages[0].retry(options)), max_batch_timeout=0, retry_delay=30)
+    jobs.send(1)
+    emu.run_until_idle()
+    assert [at for at, _ in moments(emu)] == [0, again]
+
+
 @pytest.mark.parametrize("delay", [-1, 86_401, 10**12])
 def test_a_delay_that_the_service_does_not_take_fails_the_handler_that_asked_for_it(emu, jobs, delay):
     emu.consume("jobs", following(lambda batch: batch.messages[0].retry(delaySeconds=delay)), max_batch_timeout=0, retry_delay=30)

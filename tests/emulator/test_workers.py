@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import copy
+import types
+from functools import partial
 from unittest.mock import AsyncMock, Mock
 
 import pytest
@@ -92,9 +95,196 @@ def test_what_is_no_handler_is_refused_at_once(handler):
         handler_call(handler)
 
 
-def test_a_handler_that_takes_nothing_is_refused_at_once():
-    with pytest.raises(TypeError, match="takes nothing"):
-        handler_call(lambda: None)
+def four(a, b, c, d):
+    pass
+
+
+class Queue:
+    """An object with a queue() of any make."""
+
+    def __init__(self, queue):
+        self.queue = queue
+
+
+def worker(function):
+    return type("Worker", (), {"queue": function})
+
+
+REFUSED = [
+    lambda: None, lambda **more: more, four, lambda a, b, c, d, e=None: (a, b, c, d, e), lambda a, b, c, d, *more: (a, b, c, d, more),
+    lambda batch, *, db: (batch, db), partial(lambda a, b, c, d, e: (a, b, c, d, e), 1), Queue(four),
+    worker(lambda self: self), worker(lambda self, a, b, c, d: (self, a, b, c, d)), worker(staticmethod(four)),
+    worker(classmethod(lambda cls, a, b, c, d: (cls, a, b, c, d))), worker(lambda self, batch, *, db: (self, batch, db)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("handler", REFUSED)
+def test_a_handler_that_needs_other_arguments_than_it_gets_is_refused_at_once(handler):
+    with Emulator() as emu:
+        emu.create_queue("jobs")
+        with pytest.raises(TypeError, match=r"a handler takes \(batch\), \(batch, env\) or \(batch, env, ctx\), not \("):
+            emu.consume("jobs", handler)
+        assert emu.queue("jobs").consumer is None
+
+
+def three(*given):
+    """Told apart by what they are given: batch, env, ctx."""
+    assert [type(each).__name__ for each in given] == ["MessageBatch", "Environment", "Context"][: len(given)]
+    return len(given)
+
+
+TAKEN = [
+    (three, 3), (lambda batch, *more: three(*[batch, *more]), 3), (lambda batch, env=None, *, db=None: (three(batch, env), db)[0], 2),
+    (lambda batch, env, ctx, more=None: (three(batch, env, ctx), more)[0], 3), (partial(lambda a, batch: (a, three(batch))[1], 1), 1),
+    (worker(lambda self, batch, env, ctx: (self, three(batch, env, ctx))[1]), 3), (worker(lambda self, *given: (self, three(*given))[1]), 3),
+    (worker(lambda *given: three(*given[1:])), 3), (worker(staticmethod(lambda batch, env: three(*[batch, env]))), 2),
+    (worker(classmethod(lambda cls, batch: (cls, three(batch))[1])), 1), (Queue(lambda batch, env: three(*[batch, env])), 2),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("handler", "count"), TAKEN)
+def test_a_handler_gets_as_many_arguments_as_it_takes(emu, handler, count):
+    batch, env, ctx = [type(name, (), {})() for name in ("MessageBatch", "Environment", "Context")]
+    assert handler_call(handler)(batch, env, ctx) == count
+    assert deliver(emu, handler).outcome == "ok"
+
+
+def stray(batch):
+    yield batch.messages[0].retry()
+
+
+async def stray_async(batch):
+    yield batch.messages[0].retry()
+
+
+class Stray:
+    def queue(self, batch):
+        yield batch.messages[0].retry()
+
+    async def queue_async(self, batch):
+        yield batch.messages[0].retry()
+
+    @staticmethod
+    def queue_static(batch):
+        yield batch.messages[0].retry()
+
+
+@pytest.mark.parametrize(
+    "handler",
+    [stray, stray_async, Stray, Stray(), Stray().queue, Stray().queue_async, worker(Stray.queue_async), Stray.queue_static,
+     lambda batch: stray(*[batch]), lambda batch: stray_async(*[batch]), partial(stray)],
+)  # fmt: skip
+def test_a_handler_that_is_a_generator_never_ran_and_that_is_told(emu, handler):
+    delivery = deliver(emu, handler)
+    assert (delivery.outcome, delivery.error.split(":")[0]) == ("exception", "NeverRan")
+    assert "it is a generator" in str(emu.report())
+    assert [fate.state for fate in emu.fates] == ["dropped"]
+
+
+def test_a_generator_that_can_be_awaited_is_no_mistake(emu):
+    ran = []
+
+    @types.coroutine
+    def old(batch):
+        ran.append(batch.queue)
+        yield
+
+    assert deliver(emu, old).outcome == "ok"
+    assert ran == ["jobs"]
+
+
+def empties(batch, how):
+    messages = batch.messages
+    first = messages.pop(0)
+    first.retry(delaySeconds=60)
+    {"pop": messages.clear, "clear": messages.clear, "append": lambda: messages.append(first), "other": messages.reverse}[how]()
+    if how == "other":
+        batch.messages = []
+
+
+@pytest.mark.parametrize("how", ["pop", "clear", "append", "other"])
+def test_what_a_handler_does_to_its_list_of_messages_says_nothing_about_them(emu, how):
+    emu.consume("jobs", lambda batch: empties(batch, how), max_batch_size=3, max_batch_timeout=0)
+    emu.queue("jobs").send_batch([{"body": n} for n in range(3)])
+    emu.advance(0)
+    assert [(fate.body, fate.state) for fate in emu.fates] == [(0, "waiting"), (1, "acked"), (2, "acked")]
+    emu.advance(59)
+    assert len(emu.deliveries) == 1
+    emu.advance(1)
+    assert [body for _, body, _ in emu.deliveries[1].messages] == [0]
+
+
+def test_messages_retried_off_an_emptied_list_keep_their_retries_when_the_handler_raises(emu):
+    def handler(batch):
+        while batch.messages:
+            message = batch.messages.pop()
+            message.ack() if message.body == 1 else message.retry(delaySeconds=60)
+        raise RuntimeError
+
+    emu.consume("jobs", handler, max_batch_size=3, max_batch_timeout=0, retry_delay=5)
+    emu.queue("jobs").send_batch([{"body": n} for n in range(3)])
+    emu.advance(59)
+    assert [(fate.body, fate.state) for fate in emu.fates] == [(0, "waiting"), (1, "acked"), (2, "waiting")]
+    assert len(emu.deliveries) == 1
+
+
+def test_a_bindings_call_is_a_coroutine_wherever_one_is_taken(emu):
+    emu.create_queue("next")
+    seen = []
+
+    async def handler(_batch, env):
+        send = env.NEXT.send
+        seen.append((await asyncio.create_task(send(1))).metadata.metrics.backlogCount)
+        seen.extend(reply.metrics.backlogCount for reply in await asyncio.gather(send(2), env.NEXT.sendBatch([{"body": 3}])))
+        seen.append((await asyncio.wait_for(send(4), 5)).metrics.backlogCount)
+        seen.append((await asyncio.ensure_future(send(5))).metrics.backlogCount)
+        seen.append((await env.NEXT.metrics()).backlogCount)
+        async with asyncio.TaskGroup() as group:
+            seen.append(group.create_task(send(6)))
+        seen[-1] = seen[-1].result().metrics.backlogCount
+        done, _ = await asyncio.wait([asyncio.create_task(send(7))], timeout=1)
+        seen.append(done.pop().result().metrics.backlogCount)
+        again = send(8)
+        seen.extend([(await again).metrics.backlogCount, (await again).metrics.backlogCount])
+        assert asyncio.iscoroutine(send(9))
+
+    assert (deliver(emu, handler).outcome, emu.report().errors) == ("ok", [])
+    assert seen == [1, 2, 3, 4, 5, 5, 6, 7, 8, 8]
+    assert emu.queue("next").bodies() == [1, 2, 3, 4, 5, 6, 7, 8, 9]
+
+
+def test_a_body_crosses_however_deep_it_is_and_whatever_stands_deep_in_it_is_refused(emu):
+    emu.create_queue("next")
+    seen = []
+
+    def handler(_batch, env):
+        deep, refused, circle = [], [(1,)], []
+        for _ in range(2_000):
+            deep, refused = [deep], {"a": refused}
+        circle.append(circle)
+        env.NEXT.send(deep)
+        for value in (refused, circle):
+            with pytest.raises(TypeError) as told:
+                env.NEXT.send(value)
+            seen.append(str(told.value))
+
+    assert deliver(emu, handler).outcome == "ok"
+    assert seen == ["tuple cannot be sent over RPC.", "Converting circular structure to JSON"]
+    assert len(emu.queue("next").bodies()) == 1
+
+
+def test_a_sync_handler_reads_the_reply_without_awaiting(emu):
+    emu.create_queue("next")
+    seen = []
+
+    def handler(_batch, env):
+        reply = env.NEXT.send("a")
+        seen.extend([reply.metadata.metrics.backlogCount, len(reply.id), env.NEXT.metrics().backlogCount])
+        assert not hasattr(reply, "nothing")
+        assert not hasattr(copy.copy(reply), "nothing")
+
+    assert deliver(emu, handler).outcome == "ok"
+    assert seen == [1, 32, 1]
 
 
 def test_a_lambda_that_returns_a_coroutine_is_awaited(emu):
@@ -171,7 +361,7 @@ def test_closing_ends_what_runs(emu):
 
 
 def test_many_failures_do_not_hold_on_to_their_batches(monkeypatch):
-    monkeypatch.setattr("emulator.engine.targets.python._TRACEBACKS_MAX", 3)
+    monkeypatch.setattr("emulator.engine.delivery._TRACEBACKS_MAX", 3)
 
     def fails(batch):
         raise ValueError(batch.messages[0].body)

@@ -27,7 +27,7 @@ def build(folder, *names):
 def found(folder, *paths, exclude=()):
     """The files that a run reads, relative to the folder."""
     files, problems = find([str(folder / path) for path in paths] or [str(folder)], [(str(folder), list(exclude))])
-    assert not problems
+    assert not problems or (not files and problems == [f"no wrangler files in {folder}"])
     return [os.path.relpath(file, folder).replace(os.sep, "/") for file in files]
 
 
@@ -222,9 +222,9 @@ def test_five_megabytes_of_brackets_are_a_finding(tmp_path):
     }  # fmt: skip
 
 
-def test_an_empty_folder_is_no_finding(tmp_path):
+def test_an_empty_folder_is_a_problem_and_no_finding(tmp_path):
     report = lint_paths([str(tmp_path)])
-    assert (report.files, report.findings, report.problems) == ((), (), ())
+    assert (report.files, report.findings, report.problems) == ((), (), (f"no wrangler files in {tmp_path}",))
 
 
 def test_the_cases_pattern_of_the_hook_selects_what_people_call_their_files():

@@ -15,13 +15,15 @@ class Mutant(NamedTuple):
     why: str
 
 
-APPLY = "emulator/core/apply.py"
+ENDING = "emulator/core/apply/ending.py"
+INDEX = "emulator/core/index.py"
 CONSUME = "emulator/core/decide/consume.py"
 DEADLINES = "emulator/core/decide/deadlines.py"
 MACHINE = "emulator/core/machine.py"
 MANAGE = "emulator/core/decide/manage.py"
 PRODUCE = "emulator/core/decide/produce.py"
 PULL = "emulator/core/decide/pull.py"
+SENDING = "emulator/core/apply/sending.py"
 
 MUTANTS: tuple[Mutant, ...] = (
     # --- batches
@@ -91,36 +93,36 @@ MUTANTS: tuple[Mutant, ...] = (
         "an explicit delay of 0 would wait for retry_delay",
     ),
     Mutant(
-        "a-returning-message-keeps-its-place", APPLY,
+        "a-returning-message-keeps-its-place", INDEX,
         'message.entry, message.ready_us, message.lease = state.entries, moment_us, ""',
         'message.ready_us, message.lease = moment_us, ""',
         "a retried message would stand before those that were sent meanwhile",
     ),
     Mutant(
-        "a-delay-ends-too-late", APPLY,
+        "a-delay-ends-too-late", INDEX,
         "while delayed and delayed[0] <= now_us:", "while delayed and delayed[0] < now_us:",
         "a delayed message would miss the batch of its own moment",
     ),
     # --- dead letters
     Mutant(
-        "dead-letters-keep-their-age", APPLY,
+        "dead-letters-keep-their-age", ENDING,
         "message = Message(id, old.body, old.content_type, old.timestamp_us, at_us, ready_us, state.entries)",
         "message = Message(id, old.body, old.content_type, old.timestamp_us, old.arrived_us, ready_us, state.entries)",
         "retention in the dead-letter queue would not start anew",
     ),
     Mutant(
-        "dead-letters-lose-their-timestamp", APPLY,
+        "dead-letters-lose-their-timestamp", ENDING,
         "message = Message(id, old.body, old.content_type, old.timestamp_us, at_us, ready_us, state.entries)",
         "message = Message(id, old.body, old.content_type, at_us, at_us, ready_us, state.entries)",
         "nobody could tell when a dead letter was sent",
     ),
     Mutant(
-        "dead-letters-skip-the-delay", APPLY,
+        "dead-letters-skip-the-delay", ENDING,
         "ready_us = at_us + target.config.delivery_delay * SECOND_US", "ready_us = at_us",
         "the dead-letter queue's delivery delay would not apply",
     ),
     Mutant(
-        "dead-letters-are-like-others", APPLY,
+        "dead-letters-are-like-others", ENDING,
         "        message.dead = True\n", "",
         "a dead letter that nobody consumes would live as long as any message",
     ),
@@ -190,13 +192,18 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "a-message-a-second-too-few", PRODUCE,
-        "if lately + len(command.bodies) > limits.throughput_per_second:", "if lately + len(command.bodies) >= limits.throughput_per_second:",
+        "        if excess > 0:\n", "        if excess >= 0:\n",
         "4,999 messages a second would be the limit",
     ),
     Mutant(
         "a-second-is-too-long", PRODUCE,
-        "if at_us > now_us - SECOND_US)", "if at_us >= now_us - SECOND_US)",
+        "if excess <= 0 or at_us > now_us - SECOND_US:", "if excess <= 0 or at_us >= now_us - SECOND_US:",
         "messages of a whole second ago would still count",
+    ),
+    Mutant(
+        "the-second-never-ends", SENDING,
+        "queue.lately -= window.popleft()[1]", "window.popleft()",
+        "after 5,000 messages every send would be refused",
     ),
     Mutant(
         "the-backlog-may-run-over", PRODUCE,
@@ -210,7 +217,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "sendBatch with delaySeconds 0 would wait for the queue's delay",
     ),
     Mutant(
-        "the-backlog-never-shrinks", APPLY,
+        "the-backlog-never-shrinks", INDEX,
         "    queue.backlog_bytes -= size_bytes\n", "",
         "metrics would count bytes that are gone, and the queue would fill up",
     ),

@@ -69,8 +69,12 @@ def check_delay(delay_seconds: int, limits: Limits, refusal: type[refusals.Refus
 def _check_load(queue: QueueState, now_us: int, command: Send, limits: Limits) -> None:
     """Throughput is counted over the second that ends now; the backlog over what is not acknowledged."""
     if limits.throughput_per_second is not None:
-        lately = sum(count for at_us, count in queue.window if at_us > now_us - SECOND_US)
-        if lately + len(command.bodies) > limits.throughput_per_second:
+        excess = queue.lately + len(command.bodies) - limits.throughput_per_second
+        for at_us, count in queue.window:  # what has left the second by now: no more entries than the command has messages
+            if excess <= 0 or at_us > now_us - SECOND_US:
+                break
+            excess -= count
+        if excess > 0:
             raise refusals.QueueOverloaded
     if limits.backlog_size_bytes is not None:
         size_bytes = sum(map(len, command.bodies))

@@ -6,7 +6,7 @@ from base64 import b64decode, b64encode
 from heapq import heapify
 from typing import Any
 
-from emulator.core.apply import stand
+from emulator.core.index import stand
 from emulator.core.model import DELAYED, FLYING, READY, Consumer, Flight, Message, QueueConfig, QueueState, State
 
 _COUNTS = (
@@ -78,6 +78,7 @@ def _load_queue(row: dict[str, Any]) -> QueueState:
     for until_us, entry, lease in row["leases"]:
         queue.leases.append((until_us, entry, lease, queue.messages[lease.partition(".")[0]]))
     queue.window.extend((at_us, count) for at_us, count in row["window"])
+    queue.lately = sum(count for _at_us, count in queue.window)
     for name, count in zip(_COUNTS, row["counts"], strict=True):
         setattr(queue.counts, name, count)
     queue.slots, queue.backlog_seen, queue.failure_permille = row["scale"]

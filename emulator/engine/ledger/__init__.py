@@ -1,1 +1,1 @@
-"""What has happened, read from the journal."""
+"""What has happened, folded once from the journal: counts, fates, deliveries, traces, states and operations are views on it."""

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from emulator.core.model import Message as Stored
     from emulator.engine.metrics import Metrics
 
+RETRY, RETRY_ALL = "'retry' on 'QueueMessage'", "'retryAll' on 'QueueController'"
+"""The two calls that take options, as workerd names them."""
 _UNDECIDED, _ACKED, _RETRIED = range(3)
 _UNREAD = object()
 
@@ -79,7 +81,7 @@ class Message:
 
         Raises TypeError for a delay beyond 32 bits, and Refused (10203) for one outside 0..86400 seconds.
         """
-        delay, said = delay_of(options, given), self._said
+        delay, said = delay_of(RETRY, options, given), self._said
         if delay is not None:
             check_delay(delay, said.limits)
         if not said.plain and said.ignores("retry()", self.id, silent_after_ack_all=False):
@@ -103,14 +105,15 @@ class BatchMetadata:
 
 
 class MessageBatch:
-    """Messages of one queue, delivered together. `queue` is its name."""
+    """Messages of one queue, delivered together. `queue` is its name, and the list `messages` is the handler's to empty."""
 
-    __slots__ = ("_said", "messages", "metadata", "queue")
+    __slots__ = ("_all", "_said", "messages", "metadata", "queue")
 
     def __init__(self, queue: str, flight: Flight, metrics: Metrics, limits: Limits, late: Callable[[str], None]) -> None:
         self._said = said = _Said(limits, late)
         self.queue = queue
-        self.messages = [Message(stored, said) for stored in flight.messages]
+        self._all = tuple([Message(stored, said) for stored in flight.messages])
+        self.messages = list(self._all)
         self.metadata = BatchMetadata(metrics)
 
     def ack_all(self) -> None:
@@ -128,7 +131,7 @@ class MessageBatch:
 
         Raises TypeError for a delay beyond 32 bits, and Refused (10202) for one outside 0..86400 seconds.
         """
-        delay, said = delay_of(options, given), self._said
+        delay, said = delay_of(RETRY_ALL, options, given), self._said
         if delay is not None:
             check_delay(delay, said.limits, refusals.BatchDelayInvalid)
         if said.refuses_late("retryAll()"):
@@ -150,14 +153,14 @@ class MessageBatch:
         """What the calls and the handler's end ask for. Later calls are ignored, with a warning."""
         said = self._said
         said.settled, said.plain = True, False
-        words = [message._word for message in self.messages]  # noqa: SLF001 - the two classes are one thing
+        words = [message._word for message in self._all]  # noqa: SLF001 - the two classes are one thing
         retries: tuple[tuple[str, int | None], ...] = ()
         acks = _NONE
         if _RETRIED in words:
-            retried = [m for m, word in zip(self.messages, words, strict=True) if word == _RETRIED]
+            retried = [m for m, word in zip(self._all, words, strict=True) if word == _RETRIED]
             retries = tuple([(message.id, message._delay_seconds) for message in retried])  # noqa: SLF001 - as above
         if retries or outcome != "ok" or said.retry_all or lost:  # else a good end acknowledges everything anyway
-            acks = frozenset([m.id for m, word in zip(self.messages, words, strict=True) if word == _ACKED])
+            acks = frozenset([m.id for m, word in zip(self._all, words, strict=True) if word == _ACKED])
         return Settle(
             self.queue, batch, outcome, error, acks, retries, said.ack_all, said.retry_all, said.retry_all_delay, lost,
             tuple(said.warnings),
@@ -169,7 +172,7 @@ class MessageBatch:
         said.ack_all = said.retry_all = False
         said.retry_all_delay = None
         said.warnings.clear()
-        for message in self.messages:
+        for message in self._all:
             message._word = _UNDECIDED  # noqa: SLF001 - the two classes are one thing
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from types import AsyncGeneratorType, GeneratorType
 from typing import TYPE_CHECKING, Any
 
 from emulator.engine.targets.batch import MessageBatch
@@ -40,49 +41,70 @@ class Context:
 
 Call = Callable[[MessageBatch, Any, Context], Any]
 
+_TAKES = "a handler takes (batch), (batch, env) or (batch, env, ctx)"
+_ARGUMENTS_MAX = 3
+
+
+class NeverRan(TypeError):  # noqa: N818 - what is wrong with it
+    """A handler is a generator: calling it made one, and ran nothing of what stands in it."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "the handler has a `yield`, so it is a generator, and calling it has run none of it: take the yield out"
+        )
+
 
 def handler_call(handler: Any) -> Call:
     """How to call a handler: a function, a Worker class, or an object with `queue()`, with as many arguments as it takes.
 
-    Raises TypeError for what can be neither called nor made.
+    The call raises NeverRan for a handler that is a generator. Raises TypeError for what can be neither called nor made, and
+    for what needs other arguments than a handler gets.
     """
     if inspect.isclass(handler):
-        return _class_call(handler)
-    if inspect.getattr_static(handler, "queue", None) is not None:  # static: a mock has every attribute that is asked for
-        return _taking(handler.queue)
-    if callable(handler):
-        return _taking(handler)
-    message = f"a consumer is a function, a class with queue(), or an object with queue(), not {type(handler).__name__}"
-    raise TypeError(message)
+        call = _class_call(handler)
+    elif inspect.getattr_static(handler, "queue", None) is not None:  # static: a mock has every attribute that is asked for
+        call = _taking(handler.queue)
+    elif callable(handler):
+        call = _taking(handler)
+    else:
+        message = f"a consumer is a function, a class with queue(), or an object with queue(), not {type(handler).__name__}"
+        raise TypeError(message)
+
+    def checked(batch: MessageBatch, env: Any, ctx: Context) -> Any:
+        result = call(batch, env, ctx)
+        if isinstance(result, GeneratorType | AsyncGeneratorType) and not inspect.isawaitable(result):
+            raise NeverRan
+        return result
+
+    return checked
 
 
 def _taking(function: Callable[..., Any]) -> Call:
     count = _argument_count(function)
-    if count == 1:
-        return lambda batch, _env, _ctx: function(batch)
-    if count == 2:  # noqa: PLR2004 - batch and env
-        return lambda batch, env, _ctx: function(batch, env)
-    return function
+    return lambda *given: function(*given[:count])
 
 
-def _argument_count(function: Callable[..., Any]) -> int:
-    """How many of (batch, env, ctx) a function takes."""
+def _argument_count(function: Callable[..., Any], *, bound: int = 0) -> int:
+    """How many of (batch, env, ctx) a function takes after the `bound` ones. Raises TypeError for what cannot be called so."""
     try:
-        parameters = inspect.signature(function).parameters.values()
+        signature = inspect.signature(function)
     except (TypeError, ValueError):
         return 1
-    if any(parameter.kind is parameter.VAR_POSITIONAL for parameter in parameters):
-        return 3
-    places = [p for p in parameters if p.kind in {p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD}]
-    if not places:
-        message = f"a handler takes (batch), (batch, env) or (batch, env, ctx), and {function!r} takes nothing"
+    kinds = inspect.Parameter
+    given = list(signature.parameters.values())
+    places = [p for p in given if p.kind in {kinds.POSITIONAL_ONLY, kinds.POSITIONAL_OR_KEYWORD}][bound:]
+    needed = sum(p.default is kinds.empty for p in places)
+    named = [p.name for p in given if p.kind is kinds.KEYWORD_ONLY and p.default is kinds.empty]
+    takes_all = any(p.kind is kinds.VAR_POSITIONAL for p in given)
+    if needed > _ARGUMENTS_MAX or named or not (places or takes_all):
+        message = f"{_TAKES}, not {signature}"
         raise TypeError(message)
-    return min(len(places), 3)
+    return _ARGUMENTS_MAX if takes_all else min(len(places), _ARGUMENTS_MAX)
 
 
 def _class_call(kind: type) -> Call:
     """A Worker class: a new instance for every batch, made with (ctx, env) if it takes them, else given `env` and `ctx`."""
-    queue = getattr(kind, "queue", None)
+    queue = inspect.getattr_static(kind, "queue", None)
     if queue is None:
 
         def missing(_batch: MessageBatch, _env: Any, _ctx: Context) -> Any:
@@ -90,12 +112,13 @@ def _class_call(kind: type) -> Call:
 
         return missing
     makes = _makes_with_context(kind)
+    count = _argument_count(queue, bound=1) if inspect.isfunction(queue) else _argument_count(kind.queue)  # type: ignore[attr-defined]
 
     def call(batch: MessageBatch, env: Any, ctx: Context) -> Any:
         worker = kind(ctx, env) if makes else kind()
         if not makes:
             worker.env, worker.ctx = env, ctx
-        return _taking(worker.queue)(batch, env, ctx)
+        return worker.queue(*(batch, env, ctx)[:count])
 
     return call
 

@@ -14,8 +14,9 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Histo
 from prometheus_client.registry import Collector
 
 from emulator.engine.clock import SECOND_US
+from emulator.engine.ledger.steps import Kind
+from emulator.engine.ledger.tally import OPERATIONS, Tally
 from emulator.engine.metrics import oldest_us
-from emulator.server.observe.tally import OPERATIONS, Tally
 from emulator.server.observe.watch import dead_letter_sources
 
 if TYPE_CHECKING:
@@ -130,7 +131,7 @@ def _tallied(tallies: list[tuple[str, Tally]]) -> Iterator[Metric]:
         for attempt, count in sorted(tally.retries.items()):
             retries.add_metric([name, str(attempt)], count)
         for outcome, by_attempts in tally.ended.items():
-            if by_attempts:
+            if outcome is not Kind.PURGED:
                 ended.add_metric([name, outcome], _buckets(by_attempts), sum(n * count for n, count in by_attempts.items()))
         for operation in OPERATIONS:
             operations.add_metric([name, operation], tally.operations[operation])

@@ -9,69 +9,65 @@ from __future__ import annotations
 
 from itertools import islice
 from threading import Lock
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from emulator.core import events as happened
 from emulator.core.apply import apply
 from emulator.core.model import State
+from emulator.engine.ledger.ledger import Ledger
 from emulator.engine.metrics import oldest_us
 from emulator.server.observe.series import Series
-from emulator.server.observe.tally import Tally, fold
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from emulator.core.events import Event
     from emulator.core.model import QueueState
-    from emulator.engine.account import Broker
+    from emulator.engine.account import Account
+    from emulator.engine.ledger.ledger import Death
+    from emulator.engine.ledger.tally import Tally
 
 QUEUES_PLOTTED_MAX = 1_000
 """Of so many queues at most the history is kept."""
-DEATHS_MAX = 20_000
-"""Of so many dead letters at most it is remembered where they came from and why; the oldest are forgotten first."""
-
-
 PAST_EVENTS_MAX, PAST_MESSAGES_MAX = 20_000, 50_000
 """What happened before is read again if it is no more than this, so that a start stays fast."""
 
 
-class Death(NamedTuple):
-    """Where a dead letter came from, when, after how many attempts, and the error of the last one."""
-
-    source: str
-    at_us: int
-    attempts: int
-    error: str | None
-
-
 class Watch:
-    """Follows a broker from now on. `tallies`, `series` by queue; `deaths` by (dead-letter queue, message)."""
+    """Follows a broker from now on. `ledger` has tallies by queue and deaths, `series` the course of each queue."""
 
-    def __init__(self, broker: Broker) -> None:
+    def __init__(self, broker: Account) -> None:
         self._lock = Lock()
         self._tellers: list[Callable[[Event], None]] = []
         self._attach(broker)
 
-    def _attach(self, broker: Broker) -> None:
+    def _attach(self, broker: Account) -> None:
         self.broker = broker
-        self._seen = broker.sequence
-        self.tallies: dict[str, Tally] = {}
         self.series: dict[str, Series] = {}
-        self.deaths: dict[tuple[str, str], Death] = {}
-        if not self._read_past():
-            self.tallies, self.series, self.deaths = {}, {}, {}
-            for name, queue in list(broker.state.queues.items()):
-                self.tallies[name] = Tally(queue)
+        self.ledger = Ledger(keeps=False)
+        if not self._read_past(broker.sequence):
+            self.series = {}
+            self.ledger = Ledger.behind(broker.state, broker.sequence)
         for name in list(broker.state.queues):
             self._sample(broker.state, name, broker.clock.now_us())
         broker.listeners.append(self._hear)
 
-    def _read_past(self) -> bool:
+    @property
+    def tallies(self) -> dict[str, Tally]:
+        """The numbers of each queue."""
+        return self.ledger.tallies
+
+    @property
+    def deaths(self) -> dict[tuple[str, str], Death]:
+        """What is known of dead letters, by (dead-letter queue, message)."""
+        return self.ledger.deaths
+
+    def _read_past(self, count: int) -> bool:
         """Go through what happened before, with a state of its own. Whether it was short enough."""
-        if self._seen > PAST_EVENTS_MAX:
+        if count > PAST_EVENTS_MAX:
             return False
         state, messages = State(self.broker.state.plan), 0
-        for event in islice(self.broker.journal.read(), self._seen):
+        for event in islice(self.broker.journal.read(), count):
             messages += len(getattr(event, "ids", ()))
             if messages > PAST_MESSAGES_MAX:
                 return False
@@ -81,7 +77,7 @@ class Watch:
                 self._sample(state, name, at_us)
         return True
 
-    def follow(self, broker: Broker) -> None:
+    def follow(self, broker: Account) -> None:
         """Follow another broker from now on, and forget the first: the emulator was reset."""
         with self._lock:
             if self._hear in self.broker.listeners:
@@ -103,12 +99,12 @@ class Watch:
     def dedupe_hit(self, queue: str, count: int = 1) -> None:
         """A consumer has recognized deliveries that it had dealt with before."""
         with self._lock:
-            self.tallies.setdefault(queue, Tally()).dedupe_hits += count
+            self.ledger.tally(queue).dedupe_hits += count
 
     def empty_pull(self, queue: str) -> None:
         """A pull found nothing: Cloudflare bills it as a read, and it leaves no event."""
         with self._lock:
-            self.tallies.setdefault(queue, Tally()).operations["read"] += 1
+            self.ledger.tally(queue).operations["read"] += 1
 
     def _hear(self, events: tuple[Event, ...]) -> None:
         with self._lock:
@@ -116,13 +112,12 @@ class Watch:
 
     def _take(self, events: tuple[Event, ...]) -> None:
         """Count what is new. `events` are the journal's last; without them, or where there are more, it is read."""
-        new = self.broker.sequence - self._seen
+        seen = self.ledger.sequence
+        new = self.broker.sequence - seen
         if new <= 0:
             return
-        self._seen += new
         touched: dict[str, int] = {}
-        last = events[-new:] if new <= len(events) else islice(self.broker.journal.read(self._seen - new), new)
-        for event in last:
+        for event in events[-new:] if new <= len(events) else islice(self.broker.journal.read(seen), new):
             for teller in self._tellers:
                 teller(event)
             touched |= self._note(event)
@@ -131,25 +126,10 @@ class Watch:
 
     def _note(self, event: Event) -> dict[str, int]:
         """Count an event. The queues that it has changed, with its moment."""
-        if isinstance(event, happened.ClockStopped):
-            return {}
-        self._remember_deaths(event)
-        fold(self.tallies, event)
-        target = getattr(event, "target", None)
-        return {event.queue: event.at_us} if target is None else {event.queue: event.at_us, target: event.at_us}
-
-    def _remember_deaths(self, event: Event) -> None:
-        if not isinstance(event, happened.Settled | happened.LeasesSettled | happened.LeasesLapsed) or not event.dead:
-            return
-        tally = self.tallies.get(event.queue)
-        attempts = {} if tally is None else tally.attempts
-        error = getattr(event, "error", None)
-        if isinstance(event, happened.LeasesLapsed):
-            error = "its lease lapsed"
-        for id in event.dead:
-            self.deaths[str(event.target), id] = Death(event.queue, event.at_us, attempts.get(id, 0), error)
-        while len(self.deaths) > DEATHS_MAX:
-            del self.deaths[next(iter(self.deaths))]
+        touched = {step.queue: step.at_us for step in self.ledger.take(event)}
+        if not isinstance(event, happened.ClockStopped):
+            touched[event.queue] = event.at_us
+        return touched
 
     def _sample(self, state: State, name: str, at_us: int) -> None:
         queue = state.queues.get(name)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from emulator.engine.options import not_retry_options
+from emulator.engine.targets.batch import RETRY, RETRY_ALL
+from emulator.workers.python.errors import JsException
 from emulator.workers.python.javascript import convert
 from emulator.workers.python.javascript.js_time import JsTime
 from emulator.workers.python.javascript.js_values import JsDict, JsList
@@ -35,7 +38,7 @@ class WorkerMessage:
 
     def retry(self, options: Any = None, **named: Any) -> None:
         """Ask for it again after `delaySeconds`."""
-        self._inner.retry(_delay(options, named, self._warn))
+        self._inner.retry(_delay(RETRY, options, named, self._warn))
 
     def to_py(self, **_options: Any) -> WorkerMessage:
         """The message itself."""
@@ -64,7 +67,7 @@ class WorkerBatch:
 
     def retryAll(self, options: Any = None, **named: Any) -> None:  # noqa: N802 - JavaScript's name
         """Ask for every message again about which nothing has been said, after `delaySeconds`."""
-        self._inner.retry_all(_delay(options, named, self._warn))
+        self._inner.retry_all(_delay(RETRY_ALL, options, named, self._warn))
 
     def ack_all(self) -> None:
         """`ackAll()`, with a warning: the runtime has no such name."""
@@ -80,7 +83,9 @@ class WorkerBatch:
         return f"MessageBatch(queue={self.queue!r}, messages={self.messages!r})"
 
 
-def _delay(options: Any, named: dict[str, Any], warn: Callable[[str], None]) -> dict[str, Any] | None:
+def _delay(call: str, options: Any, named: dict[str, Any], warn: Callable[[str], None]) -> dict[str, Any] | None:
+    if isinstance(options, str | int | float):
+        raise JsException(not_retry_options(call), "TypeError")
     members = convert.options_of(options, named)
     if "delay_seconds" in members:
         warn("retry(delay_seconds=…) has no effect in the runtime: it is delaySeconds")

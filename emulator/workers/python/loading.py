@@ -1,29 +1,32 @@
-"""`Emulator.worker()`: make what a config asks for, bind it, load the Worker, and let it consume."""
+"""Loads a Python Worker: what its configuration asks for is made and bound, and it consumes."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from emulator.core.refusals import ConfigRefused
 from emulator.engine.targets.python import NO_WAIT_FLAG
-from emulator.workers.bindings import Binding
-from emulator.workers.python import config
+from emulator.workers import config
 from emulator.workers.python.environment import Unsupported, WorkerEnvironment
 from emulator.workers.python.javascript.convert import python_from_rpc
 from emulator.workers.python.worker import Worker
-from emulator.workers.stores.stores import stores_of
+from emulator.workers.setup import bindings_of, install, lacks_handler
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from os import PathLike
 
-    from emulator.testing.emulator import Emulator
-    from emulator.workers.python.config import WorkerConfig
+    from emulator.workers.config import Config
+    from emulator.workers.host import Host
     from emulator.workers.python.javascript.http_values import Request
+
+_SEEN_WHEN_RUN = frozenset({"CFQ801"})
+"""Whether there is a handler need not be guessed from the source: the Worker is run."""
 
 
 def load(
-    emulator: Emulator,
+    host: Host,
     path: str | PathLike[str],
     env: str | None = None,
     *,
@@ -40,76 +43,70 @@ def load(
 
     Raises Refused (ConfigRefused) for a config with errors, and what the Worker's module raises.
     """
-    stores = stores_of(emulator)
+    stores = host.stores
     made = {**{name: stores.kv(name) for name in kv}, **{name: stores.d1(name) for name in d1}}
     more = {**made, **(secrets or {}), **(bindings or {})}
     if str(path).endswith(".py"):
         if env is not None:
             raise TypeError("env names an environment of a wrangler file; a .py file has none")
-        return _of_file(emulator, Path(path).absolute(), more, fetch)
-    return _of_config(emulator, config.load(path, env, emulator.plan), more, fetch)
+        return _of_file(host, Path(path).absolute(), more, fetch)
+    found = config.load(path, env, host.account.state.plan, but=_SEEN_WHEN_RUN)
+    return _of_config(host, found, _main(found), more, fetch)
 
 
-def _of_file(emulator: Emulator, main: Path, more: dict[str, Any], responder: Any) -> Worker:
+def _main(found: Config) -> Path:
+    """The Worker's main file. Raises ConfigRefused for one that is no Python or is not there."""
+    if found.main is None or found.main.suffix != ".py":
+        said = f"its main is {_shown(found)!r}" if found.main else "it has no main"
+        raise ConfigRefused(f"{found.file} is no Python Worker: {said}, and a Python Worker's is a .py file")
+    if not found.main.is_file():
+        raise ConfigRefused(f"{found.file} names {_shown(found)!r} as main, and there is no such file")
+    return found.main
+
+
+def _shown(found: Config) -> str:
+    assert found.main is not None, "asked only where there is one"
+    return found.main.relative_to(found.file.absolute().parent).as_posix()
+
+
+def _of_file(host: Host, main: Path, more: dict[str, Any], responder: Any) -> Worker:
     """A Worker for every consumer that waits for a handler; its `env` is the emulator's."""
     env = WorkerEnvironment(
-        emulator._content_type,  # noqa: SLF001 - Workers are part of the emulator
-        lambda name: getattr(emulator.env, name),
-        lambda: iter([*emulator.env, *_put_by_test(emulator)]),
+        host.content_type, lambda name: getattr(host.env, name), lambda: iter([*host.env, *_put_by_test(host)])
     )
     _bind_all(env, more)
-    flags = emulator.flags
-    classes = True if config.CLASSES_FLAG in flags else False if f"disable_{config.CLASSES_FLAG}" in flags else None
     project = main.parent.parent if main.parent.name == "src" else main.parent
-    worker = Worker(emulator, main, env, project=project, classes=classes, responder=responder)
-    for name in emulator.queues:
-        if _waits(emulator, name):
-            emulator.attach(worker, name)
+    classes = config.handlers_are_classes(host.flags)
+    worker = Worker(host, main, env, project=project, classes=classes, waits=True, responder=responder)
+    for name, queue in sorted(host.account.state.queues.items()):
+        if lacks_handler(queue):
+            host.attach(worker, name)
     return worker
 
 
-def _of_config(emulator: Emulator, found: WorkerConfig, more: dict[str, Any], responder: Any) -> Worker:
+def _of_config(host: Host, found: Config, main: Path, more: dict[str, Any], responder: Any) -> Worker:
     """A Worker with its queues, its consumers, and its own bindings."""
-    queues = found.queues
-    for name in dict.fromkeys([*queues.bindings.values(), *queues.consumers]):
-        if name not in emulator.queues:
-            emulator.create_queue(name)
-    for name, consumer in queues.consumers.items():
-        known = emulator._broker.state.queues[name].consumer  # noqa: SLF001 - Workers are part of the emulator
-        if known is None or known != consumer or not _waits(emulator, name):
-            emulator._set_consumer(name, consumer, attached=False)  # noqa: SLF001 - as above
-    env = WorkerEnvironment(
-        queues.content_type,
-        lambda name: object.__getattribute__(emulator.env, name) if name in _put_by_test(emulator) else _no(name),
-        lambda: iter(_put_by_test(emulator)),
-    )
-    _bind_all(env, {name: Unsupported(name, kind) for name, kind in found.others.items()})
-    _bind_all(env, {name: python_from_rpc(value) for name, value in queues.variables.items()})
-    _bind_all(env, _emulated(emulator, found))
-    _bind_all(env, more)
-    if NO_WAIT_FLAG in queues.flags:
-        emulator._runner.waits = False  # noqa: SLF001 - as above
-    project = found.file.absolute().parent
-    worker = Worker(emulator, found.main, env, project=project, classes=found.classes, responder=responder)
-    for name, consumer in queues.consumers.items():
+    install(host.account, found, host.claimed)
+
+    def put_by_test(name: str) -> Any:
+        if name not in _put_by_test(host):
+            raise AttributeError(name)
+        return object.__getattribute__(host.env, name)
+
+    env = WorkerEnvironment(found.content_type, put_by_test, lambda: iter(_put_by_test(host)))
+    bound = bindings_of(found, host.queue)
+    bound |= {each.binding: host.stores.kv(each.identity) for each in found.kv}
+    bound |= {each.binding: host.stores.d1(each.identity) for each in found.d1}
+    for name in bound.keys() - set(host.env):
+        host.env.bind(name, bound[name])
+    unsupported = {name: Unsupported(name, kind) for name, kind in found.others.items()}
+    _bind_all(env, {**unsupported, **{name: python_from_rpc(value) for name, value in bound.items()}, **more})
+    project, waits = found.file.absolute().parent, NO_WAIT_FLAG not in found.flags
+    worker = Worker(host, main, env, project=project, classes=found.classes, waits=waits, responder=responder)
+    for name, consumer in found.consumers.items():
         if consumer.type == "worker":
-            emulator.attach(worker, name)
+            host.attach(worker, name)
     return worker
-
-
-def _emulated(emulator: Emulator, found: WorkerConfig) -> dict[str, Any]:
-    """Queues, KV and D1; `emu.env` gets those whose names it does not have yet."""
-    stores, queues = stores_of(emulator), found.queues
-    bound: dict[str, Any] = {
-        binding: Binding(emulator.queue(name), exposes_codes=queues.exposes_codes) for binding, name in queues.bindings.items()
-    }
-    bound |= {store.binding: stores.kv(store.identity) for store in found.kv}
-    bound |= {store.binding: stores.d1(store.identity) for store in found.d1}
-    taken = set(emulator.env)
-    for name, value in {**queues.variables, **bound}.items():
-        if name not in taken:
-            emulator.env.bind(name, value)
-    return bound
 
 
 def _bind_all(env: WorkerEnvironment, values: Mapping[str, Any]) -> None:
@@ -117,15 +114,6 @@ def _bind_all(env: WorkerEnvironment, values: Mapping[str, Any]) -> None:
         env.bind(name, value)
 
 
-def _put_by_test(emulator: Emulator) -> list[str]:
+def _put_by_test(host: Host) -> Iterator[str]:
     """What a test has set on `emu.env` itself."""
-    return [name for name in vars(emulator.env) if not name.startswith("_")]
-
-
-def _no(name: str) -> Any:
-    raise AttributeError(name)
-
-
-def _waits(emulator: Emulator, name: str) -> bool:
-    queue = emulator._broker.state.queues[name]  # noqa: SLF001 - Workers are part of the emulator
-    return queue.consumer is not None and queue.consumer.type == "worker" and not queue.attached
+    return (name for name in vars(host.env) if not name.startswith("_"))

@@ -7,7 +7,6 @@ import inspect
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from emulator.workers.python import driving
 from emulator.workers.python.batch import WorkerBatch
 from emulator.workers.python.console import Console, Line
 from emulator.workers.python.entry import ARGUMENTS, HANDLERS, Entry, call_with, places
@@ -15,13 +14,12 @@ from emulator.workers.python.errors import FetchRefused
 from emulator.workers.python.importing import Importer
 from emulator.workers.python.javascript.http_values import Request, Response, request_of
 from emulator.workers.python.stand_ins import stand_ins
-from emulator.workers.stores.stores import stores_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
     from types import ModuleType
 
-    from emulator.testing.emulator import Emulator
+    from emulator.workers.host import Host
     from emulator.workers.python.environment import WorkerEnvironment
 
 _context: contextvars.ContextVar[Any] = contextvars.ContextVar("worker_context", default=None)
@@ -36,25 +34,26 @@ class Worker:
 
     def __init__(
         self,
-        emulator: Emulator,
+        host: Host,
         main: Path,
         env: WorkerEnvironment,
         *,
         project: Path,
         classes: bool | None,
+        waits: bool,
         responder: Any,
     ) -> None:
         self.env, self.responder = env, responder
         self.console: list[Line] = []
         self.fetches: list[Request] = []
-        self._emulator, self._warned = emulator, False
+        self._host, self._waits, self._warned = host, waits, False
         self._console = Console(self.console)
         modules = stand_ins(
             env=env,
             console=self._console,
             fetch=self._fetch_out,
             wait_until=self._wait_until,
-            now_us=stores_of(emulator).now_us,
+            now_us=host.now_us,
         )
         importer = Importer(_roots(main.parent, project), modules)
         self.module: ModuleType = importer.load_main(main)
@@ -63,6 +62,7 @@ class Worker:
     def queue(self, batch: Any, _env: Any = None, ctx: Any = None) -> Any:
         """Handle a batch of the emulator: `emu.attach(worker)` and `emu.consume(queue, worker)` call it."""
         seen = WorkerBatch(batch, self._console.warn)
+        ctx = ctx if self._waits else RequestContext(self._host.keep)
         token = _context.set(ctx)
         try:
             found = self._entry.find("queue", self.env, ctx)
@@ -90,7 +90,7 @@ class Worker:
 
         The result is what it returns; of an `async` one, an awaitable that runs on virtual time. Raises AttributeError.
         """
-        context = driving.Context(self._emulator)
+        context = RequestContext(self._host.keep)
         token = _context.set(context)
         try:
             if name in HANDLERS and (found := self._entry.find(name, self.env, context)) is not None:
@@ -99,12 +99,12 @@ class Worker:
                 result = self._named(name, context)(*given, **named)
         finally:
             _context.reset(token)
-        return driving.drive(self._emulator, _within(context, result)) if inspect.isawaitable(result) else result
+        return self._host.run(_within(context, result)) if inspect.isawaitable(result) else result
 
     async def _run(self, name: str, given: tuple[Any, ...]) -> Any:
         if not self._entry.has(name):
             raise RuntimeError(self._entry.missing(name))
-        context = driving.Context(self._emulator)
+        context = RequestContext(self._host.keep)
 
         async def handle() -> Any:
             _context.set(context)
@@ -112,7 +112,7 @@ class Worker:
             result = call_with(found, given, (self.env, context)) if found is not None else None
             return await result if inspect.isawaitable(result) else result
 
-        return await driving.drive(self._emulator, handle())
+        return await self._host.run(handle())
 
     def _warn_of_narrow(self, found: Any) -> None:
         """Say once that a method of fewer than three arguments may fail in the runtime, which passes three."""
@@ -161,6 +161,17 @@ class Worker:
 
     def __repr__(self) -> str:
         return f"<Worker {Path(self.module.__file__ or '').name}>"
+
+
+class RequestContext:
+    """The `ctx` of a request: `waitUntil(awaitable)` lets it go on after the answer."""
+
+    def __init__(self, keep: Callable[[Awaitable[Any]], None]) -> None:
+        self.props: dict[str, Any] = {}
+        self.waitUntil = self.wait_until = keep
+
+    def passThroughOnException(self) -> None:  # noqa: N802 - JavaScript's name
+        """Nothing: there is no origin behind the emulator."""
 
 
 async def _within(context: Any, result: Any) -> Any:

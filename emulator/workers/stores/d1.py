@@ -10,9 +10,9 @@ import re
 import sqlite3
 from typing import TYPE_CHECKING, Any
 
+from emulator.workers.promise import Promise
 from emulator.workers.python.errors import JsException
 from emulator.workers.python.javascript.js_values import JsDict, JsList
-from emulator.workers.python.javascript.promise import Promise
 from emulator.workers.stores.d1_clock import put_clock
 from emulator.workers.stores.d1_statement import Statement, out
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from emulator.workers.promise import Promise
 from emulator.workers.python.errors import JsException, NotEmulated
 from emulator.workers.python.javascript import convert
 from emulator.workers.python.javascript.js_values import JsDict, JsList
-from emulator.workers.python.javascript.promise import Promise
 
 if TYPE_CHECKING:
     from collections.abc import Callable

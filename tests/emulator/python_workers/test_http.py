@@ -208,3 +208,72 @@ def test_asgi_errors_and_applications_without_lifespan(write, run):
     for path, said in (("silent", "did not generate a response"), ("raises", "in the app"), ("fails", "no database")):
         with pytest.raises((RuntimeError, ValueError), match=said):
             run(worker.fetch(f"https://example.com/{path}"))
+
+
+SLOW = """
+    import asyncio
+    from workers import Response, WorkerEntrypoint, wait_until
+    LOG = []
+    class Default(WorkerEntrypoint):
+        async def fetch(self, request):
+            LOG.append(request.url[-1])
+            await asyncio.sleep(3600)
+            LOG.append(request.url[-1])
+            return Response(request.url[-1])
+        async def job(self): await asyncio.sleep(1800)
+"""
+
+
+async def _late(turns, worker, path):
+    for _ in range(turns):
+        await asyncio.sleep(0)
+    return await worker.fetch(path)
+
+
+def test_requests_that_are_awaited_together_overlap_in_virtual_time(emu, write):
+    worker, other, start = write(SLOW), write(SLOW, queues={}), emu.now
+
+    async def main():
+        async with asyncio.TaskGroup() as group:
+            group.create_task(_late(5, worker, "/c"))
+            group.create_task(other.call("job"))
+        return await asyncio.gather(worker.fetch("/a"), other.fetch("/b"), _late(15, worker, "/d"))
+
+    answers = asyncio.run(main())
+    assert (emu.now - start).total_seconds() == 7200  # the group's hour, and one for the three
+    assert worker.module.LOG == ["c", "c", "a", "d", "a", "d"]
+    assert [asyncio.run(answer.text()) for answer in answers] == list("abd")
+
+
+def test_a_request_that_is_given_up_ends(emu, write):
+    worker = write(SLOW)
+
+    async def main():
+        with pytest.raises(asyncio.TimeoutError):
+            await asyncio.wait_for(worker.fetch("/a"), 0)
+
+    asyncio.run(main())
+    emu.advance(7200)
+    assert worker.module.LOG in ([], ["a"])
+
+
+NO_WAIT = """
+    import asyncio
+    DONE = []
+    async def later():
+        await asyncio.sleep(60)
+        DONE.append(1)
+    class Default:
+        {kind} queue(self, batch, env=None, ctx=None):
+            ctx.waitUntil(later())
+"""
+
+
+@pytest.mark.parametrize("kind", ["def", "async def"])
+@pytest.mark.parametrize(("flags", "ends"), [([], 60), (["queue_consumer_no_wait_for_wait_until"], 0)])
+def test_the_flag_that_lets_a_batch_end_before_its_promises(emu, write, kind, flags, ends):
+    worker = write(NO_WAIT.format(kind=kind), compatibility_flags=["python_workers", *flags])
+    emu.queue("jobs").send(1)
+    emu.run_until_idle()
+    assert (emu.fates[0].state, emu.fates[0].at.timestamp() - emu.deliveries[0].at.timestamp()) == ("acked", ends)
+    assert worker.module.DONE == [1]

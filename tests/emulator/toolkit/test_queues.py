@@ -12,7 +12,7 @@ import pytest
 from cfq_lint import lint_text
 from cfq_lint.facts import limits
 from emulator import Emulator, Faults, Refused
-from emulator.engine.ledger import ends
+from emulator.engine.ledger import message_states
 from emulator.toolkit import Consumer, MemoryKV, OnceKV, OnceSQL, course, settle
 from tests.emulator.toolkit import test_examples as examples
 from tests.emulator.toolkit.support import Batch, Message, account, clock_of, database, run, states
@@ -309,7 +309,7 @@ def test_the_order_of_checks_ends_with_somebody_who_hears():
         emu.run_until_idle()
         report = emu.report()
         assert [error.queue for error in report.errors][-1] == "dead"
-        assert report.states == {ends.DELETED: 1}
+        assert report.states == {message_states.DELETED: 1}
 
 
 def test_messages_expire_by_plan():
@@ -336,7 +336,7 @@ def test_an_empty_queue_tells_nothing_and_the_report_does():
             depths.append(emu.queue("jobs").metrics().backlog_count)
             ended.append(emu.report().states)
     assert depths == [0, 0]
-    assert ended == [{ends.ACKNOWLEDGED: 1}, {ends.DELETED: 1}]
+    assert ended == [{message_states.ACKNOWLEDGED: 1}, {message_states.DELETED: 1}]
 
 
 def test_a_dead_letter_queue_that_nobody_reads_is_a_delayed_deletion():
@@ -351,7 +351,7 @@ def test_three_retries_do_not_make_it_succeed():
     with account() as emu:
         jobs(emu, fail, max_retries=3)
         assert emu.report().messages[0].layers[2].reached is False
-        assert emu.report().states == {ends.DELETED: 1}
+        assert emu.report().states == {message_states.DELETED: 1}
 
 
 def test_sent_is_not_done():
@@ -371,7 +371,7 @@ def test_a_message_is_followed_to_its_end_by_id():
         assert [line.what.split(":")[0].split(" until")[0] for line in trace] == [
             "sent", *["delivered", "retried"] * 3, "delivered", "dead-lettered", "arrived from jobs",
         ]  # fmt: skip
-        assert trace.end.state == ends.IN_DLQ
+        assert trace.end.state == message_states.IN_DLQ
 
 
 # --- limits

@@ -78,7 +78,6 @@ def test_a_dead_letter_is_written_and_where_somebody_consumes_it_read_and_delete
 def test_the_emulator_bills_the_same(tmp_path):
     """A message that always fails, and one that never does: what the estimate says is what happens."""
     from emulator import Emulator
-    from emulator.engine.ledger.billing import operations
 
     def broken(_batch):
         raise RuntimeError
@@ -92,7 +91,7 @@ def test_the_emulator_bills_the_same(tmp_path):
         for number in range(10):
             emu.queue("orders").send({"id": number})
         emu.run_until_idle()
-        billed = sum(each.total for each in operations(emu.events).values())
+        billed = sum(each.total for each in emu.report().operations.values())
         config = CONFIG.replace(" }]\n  }", ' }, { "queue": "orders-dlq" }]\n  }')
         made = of(tmp_path, given=DeclaredLoad(rate_per_second=10 / 30 / DAY, failure_share=failing), config=config)
         assert made.operations == pytest.approx(billed)

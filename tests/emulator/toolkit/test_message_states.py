@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from emulator.engine.ledger import ends
+from emulator.engine.ledger import message_states as states
 from tests.emulator.toolkit.support import account
 
 DAY = 86_400
@@ -34,7 +34,7 @@ def test_waiting_proves_the_first_layer_only():
     with account() as emu:
         prepared(emu)
         end = end_of(emu, one(emu))
-        assert (end.state, end.owner) == (ends.WAITING, "nobody: jobs has no consumer")
+        assert (end.state, end.owner) == (states.WAITING, "nobody: jobs has no consumer")
         assert [layer.reached for layer in end.layers] == [True, False, False, False]
 
 
@@ -44,7 +44,7 @@ def test_acknowledged_is_owned_by_nobody():
         id = one(emu)
         emu.run_until_idle()
         end = end_of(emu, id)
-        assert (end.state, end.owner) == (ends.ACKNOWLEDGED, "nobody: idempotency and reconciliation")
+        assert (end.state, end.owner) == (states.ACKNOWLEDGED, "nobody: idempotency and reconciliation")
         assert [layer.reached for layer in end.layers] == [True, True, True, False]
         assert "only once" in end.layers[2].does_not_prove
 
@@ -55,7 +55,7 @@ def test_retrying_is_owned_by_the_consumer():
         id = one(emu)
         emu.advance(1)
         end = end_of(emu, id)
-        assert (end.state, end.owner, end.attempts) == (ends.RETRYING, "the consumer of jobs", 1)
+        assert (end.state, end.owner, end.attempts) == (states.RETRYING, "the consumer of jobs", 1)
 
 
 def test_deleted_has_no_owner():
@@ -64,7 +64,7 @@ def test_deleted_has_no_owner():
         id = one(emu)
         emu.run_until_idle()
         end = end_of(emu, id)
-        assert (end.state, end.attempts) == (ends.DELETED, 2)
+        assert (end.state, end.attempts) == (states.DELETED, 2)
         assert end.owner.startswith("nobody: lost")
         assert [layer.reached for layer in end.layers] == [True, True, False, True]
 
@@ -75,12 +75,12 @@ def test_a_dead_letter_is_yours_until_its_queue_has_a_consumer():
         id = one(emu)
         emu.run_until_idle()
         end = end_of(emu, id)
-        assert (end.state, end.path) == (ends.IN_DLQ, ("jobs", "jobs-dead"))
+        assert (end.state, end.path) == (states.IN_DLQ, ("jobs", "jobs-dead"))
         assert end.owner == "you: jobs-dead has no consumer, deleted after 4 days at most"
         emu.consume("jobs-dead", lambda _batch: None)
         assert end_of(emu, id).owner == "the consumer of jobs-dead"
         emu.run_until_idle()
-        assert end_of(emu, id).state == ends.ACKNOWLEDGED
+        assert end_of(emu, id).state == states.ACKNOWLEDGED
         assert "took the dead letter over" in end_of(emu, id).owner
 
 
@@ -90,7 +90,7 @@ def test_expiry_is_the_fifth_end():
         id = one(emu)
         emu.advance(4 * DAY)
         end = end_of(emu, id)
-        assert end.state == ends.EXPIRED
+        assert end.state == states.EXPIRED
         assert "retention" in end.owner
 
 
@@ -99,7 +99,7 @@ def test_a_purge_is_somebodys_deletion():
         prepared(emu)
         id = one(emu)
         emu.queue("jobs").purge()
-        assert end_of(emu, id).state == ends.PURGED
+        assert end_of(emu, id).state == states.PURGED
 
 
 def test_a_lost_acknowledgement_is_a_retry():
@@ -117,7 +117,7 @@ def test_a_pulled_message_has_a_delivery_too():
         id = one(emu)
         lease = emu.queue("jobs").pull()[0]
         emu.queue("jobs").ack(acks=[lease])
-        assert end_of(emu, id).state == ends.ACKNOWLEDGED
+        assert end_of(emu, id).state == states.ACKNOWLEDGED
         assert "delivered" in [layer.name for layer in end_of(emu, id).layers if layer.reached]
 
 
@@ -131,7 +131,7 @@ def test_the_report_as_tables():
         assert "in dead-letter queue" in text
         assert "… and 5 more" in text
         assert "4 failure destination" in text
-        assert emu.report().states == {ends.IN_DLQ: 25}
+        assert emu.report().states == {states.IN_DLQ: 25}
 
 
 def test_trace_and_report_as_json():
@@ -140,13 +140,13 @@ def test_trace_and_report_as_json():
         id = one(emu)
         emu.run_until_idle()
         trace = json.loads(emu.trace(id).to_json())
-        assert trace["messages"][0]["state"] == ends.ACKNOWLEDGED
-        assert [layer["name"] for layer in trace["messages"][0]["layers"]] == [name for name, *_ in ends.LAYERS]
+        assert trace["messages"][0]["state"] == states.ACKNOWLEDGED
+        assert [layer["name"] for layer in trace["messages"][0]["layers"]] == [name for name, *_ in states.LAYERS]
         assert [line["what"] for line in trace["lines"]] == ["sent", "delivered", "acked"]
         report = json.loads(emu.report().to_json())
         assert report["messages"] == trace["messages"]
         assert report["queues"]["jobs"]["acked"] == 1
-        assert report["states"] == {ends.ACKNOWLEDGED: 1}
+        assert report["states"] == {states.ACKNOWLEDGED: 1}
 
 
 def test_the_trace_of_one_message_prints_its_state_owner_and_layers():
@@ -163,4 +163,4 @@ def test_the_trace_of_one_message_prints_its_state_owner_and_layers():
 
 
 def test_only_four_states_and_expiry_are_ends_of_the_documentation():
-    assert len({ends.ACKNOWLEDGED, ends.RETRYING, ends.DELETED, ends.IN_DLQ, ends.EXPIRED}) == 5
+    assert len({states.ACKNOWLEDGED, states.RETRYING, states.DELETED, states.IN_DLQ, states.EXPIRED}) == 5

@@ -1,0 +1,112 @@
+"""Deliveries and leases end, and messages with them: acknowledged, retried, dead-lettered, dropped, expired, purged."""
+
+from __future__ import annotations
+
+from heapq import heappush
+from typing import TYPE_CHECKING
+
+from emulator.core.index import come_back, promote, remove, stand, touch
+from emulator.core.limits import SECOND_US
+from emulator.core.model import FLYING, GONE, Message
+
+if TYPE_CHECKING:
+    from emulator.core.events import Expired, LeasesLapsed, LeasesSettled, Purged, Settled
+    from emulator.core.model import QueueState, State
+
+
+def settled(state: State, event: Settled) -> None:
+    """A push batch is over; the common case, in which everything was acknowledged, has its short way."""
+    queue = state.queues[event.queue]
+    flying = [message for message in queue.flights.pop(event.batch).messages if message.place == FLYING]
+    flying_bytes = sum([len(message.body) for message in flying])
+    queue.flying_count -= len(flying)
+    queue.flying_bytes -= flying_bytes
+    queue.counts.acked += len(event.acked)
+    if len(event.acked) == len(flying):
+        delete = queue.messages.__delitem__
+        for message in flying:
+            message.place = GONE
+            delete(message.id)
+        queue.backlog_bytes -= flying_bytes
+    else:
+        remove(queue, event.acked)
+    if event.repeated:
+        come_back(state, queue, event.repeated, [event.at_us] * len(event.repeated))
+        queue.counts.repeated += len(event.repeated)
+    _fail(state, queue, event)
+    if event.scale is not None:
+        queue.slots, queue.backlog_seen, queue.failure_permille = event.scale
+    touch(state, queue)
+
+
+def leases_settled(state: State, event: LeasesSettled) -> None:
+    """A pull consumer has acknowledged and retried."""
+    queue = state.queues[event.queue]
+    for id in event.acked if queue.flying_count else ():
+        if queue.messages[id].place == FLYING:  # a late acknowledgement of what a push consumer has in hand by now
+            queue.flying_count -= 1
+            queue.flying_bytes -= len(queue.messages[id].body)
+    remove(queue, event.acked)
+    queue.counts.acked += len(event.acked)
+    _fail(state, queue, event)
+    touch(state, queue)
+
+
+def leases_lapsed(state: State, event: LeasesLapsed) -> None:
+    """Leases have run out."""
+    queue = state.queues[event.queue]
+    _fail(state, queue, event)
+    touch(state, queue)
+
+
+def expired(state: State, event: Expired) -> None:
+    """Messages have waited too long."""
+    queue = state.queues[event.queue]
+    remove(queue, event.ids)
+    queue.counts.expired += len(event.ids)
+    touch(state, queue)
+
+
+def purged(state: State, event: Purged) -> None:
+    """Somebody has removed messages."""
+    queue = state.queues[event.queue]
+    remove(queue, event.ids)
+    queue.counts.purged += len(event.ids)
+    touch(state, queue)
+
+
+def _fail(state: State, queue: QueueState, event: Settled | LeasesSettled | LeasesLapsed) -> None:
+    """What became of the messages whose attempt failed."""
+    counts = queue.counts
+    if event.retried:
+        come_back(state, queue, event.retried, event.ready_us)
+        counts.retried += len(event.retried)
+    if event.dead:
+        counts.dead_lettered += len(event.dead)
+        _dead_letter(state, queue, event.dead, state.queues[str(event.target)])
+    if event.dropped:
+        counts.dropped += len(event.dropped)
+        remove(queue, event.dropped)
+    if event.expired:
+        counts.expired += len(event.expired)
+        remove(queue, event.expired)
+
+
+def _dead_letter(state: State, queue: QueueState, ids: tuple[str, ...], target: QueueState) -> None:
+    """Move messages to a dead-letter queue: id, timestamp, body and content type stay, everything else starts anew."""
+    at_us = state.now_us
+    promote(target, at_us)
+    ready_us = at_us + target.config.delivery_delay * SECOND_US
+    for id in ids:
+        old = queue.messages[id]
+        state.entries += 1
+        message = Message(id, old.body, old.content_type, old.timestamp_us, at_us, ready_us, state.entries)
+        message.dead = True
+        target.messages[id] = message
+        target.backlog_bytes += len(message.body)
+        target.dead_track.line.append(message)
+        heappush(target.dead_ages, (message.timestamp_us, message.entry, message))
+        stand(target, message, at_us)
+    target.counts.received += len(ids)
+    remove(queue, ids)
+    touch(state, target)

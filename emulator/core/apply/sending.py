@@ -1,0 +1,52 @@
+"""Messages are stored, and counted in the second that they came in."""
+
+from __future__ import annotations
+
+from itertools import count
+from typing import TYPE_CHECKING
+
+from emulator.core.index import promote, stand
+from emulator.core.limits import SECOND_US
+from emulator.core.model import Message
+
+if TYPE_CHECKING:
+    from emulator.core.events import Sent
+    from emulator.core.model import QueueState, State
+
+
+def sent(state: State, event: Sent) -> None:
+    """New messages, in line or delayed."""
+    queue, at_us = state.queues[event.queue], event.at_us
+    if queue.delayed:
+        promote(queue, at_us)
+    entered = [
+        Message(id, body, content_type, at_us, at_us, ready_us, entry)
+        for entry, id, body, content_type, ready_us in zip(
+            count(state.entries + 1), event.ids, event.bodies, event.content_types, event.ready_us
+        )
+    ]
+    queue.messages.update(zip(event.ids, entered, strict=True))
+    queue.track.line.extend(entered)
+    queue.ages.extend(entered)
+    if max(event.ready_us) <= at_us:
+        queue.ready.extend(entered)
+    else:
+        for message in entered:
+            stand(queue, message, at_us)
+    state.entries += len(entered)
+    queue.backlog_bytes += sum(map(len, event.bodies))
+    queue.counts.sent += len(entered)
+    _count_lately(queue, at_us, len(entered))
+    state.dirty.add(event.queue)
+
+
+def _count_lately(queue: QueueState, at_us: int, sent: int) -> None:
+    """The window has what came within a second of the last message; `lately` is its sum."""
+    window = queue.window
+    while window and window[0][0] <= at_us - SECOND_US:
+        queue.lately -= window.popleft()[1]
+    if window and window[-1][0] == at_us:
+        window[-1] = (at_us, window[-1][1] + sent)
+    else:
+        window.append((at_us, sent))
+    queue.lately += sent

@@ -1,0 +1,151 @@
+"""What a wrangler file says of a Worker in one environment: queues, consumers, bindings, flags. The view is the linter's.
+
+An environment's `queues` replaces the top level's and is never merged with it. A file with lint errors is refused.
+https://developers.cloudflare.com/workers/wrangler/configuration/ and .../workers/configuration/compatibility-flags/.
+"""
+
+from __future__ import annotations
+
+from os import PathLike, fspath
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from cfq_lint import lint_paths
+from cfq_lint.model.wrangler import Environment, Unreadable, read_worker
+from emulator.core.model import Consumer
+from emulator.core.refusals import ConfigRefused
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+JSON_SINCE = "2024-03-18"
+"""Compatibility date from which a body without a content type is json; before it, v8."""
+CODES_SINCE = "2026-03-12"
+"""Compatibility date from which a Worker sees the codes of refusals."""
+CLASSES_SINCE = "2025-08-14"
+"""Compatibility date from which a Python Worker's handlers are methods of a class, and `on_queue` is not looked for."""
+CLASSES_FLAG = "python_no_global_handlers"
+
+_NAMES = {"durable_objects": "name", "send_email": "name", "ratelimits": "name", "unsafe": "name"}
+_NOT_EMULATED = (
+    "ai", "analytics_engine_datasets", "assets", "browser", "containers", "dispatch_namespaces", "durable_objects",
+    "hyperdrive", "images", "media", "mtls_certificates", "pipelines", "r2_buckets", "ratelimits", "secrets_store_secrets",
+    "send_email", "services", "unsafe", "vectorize", "version_metadata", "vpc_services", "worker_loaders", "workflows",
+)  # fmt: skip
+"""Keys whose bindings are not emulated."""
+
+
+class Store(NamedTuple):
+    """A KV namespace or a D1 database: the name it is bound as, and what tells it from others."""
+
+    binding: str
+    identity: str
+
+
+class Config(NamedTuple):
+    """One environment of one file.
+
+    `consumers` by queue, queues by binding, plain variables, stores, the keys of the bindings that are not emulated by name,
+    and what dates and flags mean. `main` is None where there is none. `classes` tells which handlers of a Python Worker count:
+    True classes, False `on_queue`, None what there is.
+    """
+
+    file: Path
+    script: str
+    main: Path | None
+    consumers: dict[str, Consumer]
+    bindings: dict[str, str]
+    variables: dict[str, Any]
+    kv: tuple[Store, ...]
+    d1: tuple[Store, ...]
+    others: dict[str, str]
+    flags: frozenset[str]
+    content_type: str
+    exposes_codes: bool
+    classes: bool | None
+
+
+def load(path: str | PathLike[str], env: str | None, plan: str, *, but: frozenset[str] = frozenset()) -> Config:
+    """Read a file, or the first wrangler file of a folder.
+
+    Raises ConfigRefused, with the findings, for a file with errors (but for those of the rules `but`) or without `env`.
+    """
+    try:
+        worker = read_worker(fspath(path), env)
+    except Unreadable as error:
+        raise ConfigRefused(str(error)) from error
+    where = worker.document.path
+    report = lint_paths([where], env=env, plan=plan)
+    wrong = [finding for finding in report.findings if finding.severity == "error" and finding.code not in but]
+    if wrong or report.problems:
+        lines = [*report.problems, *(f"{f.path}:{f.line}:{f.column}: {f.code} {f.name}: {f.message}" for f in wrong)]
+        raise ConfigRefused(f"{where} has errors:\n" + "\n".join(lines), wrong)
+    if worker.lacks_selected:
+        known = ", ".join(sorted(each.name for each in worker.every_environment if each.name)) or "none"
+        raise ConfigRefused(f"{where} has no environment {env!r} (environments: {known})")
+    return _config(Path(where), worker.top if env is None else worker.environments[0])
+
+
+def handlers_are_classes(flags: frozenset[str], date: str = "") -> bool | None:
+    """Which handlers of a Python Worker count: by flag, by the opposite flag, by date; None where nothing says."""
+    if CLASSES_FLAG in flags or f"disable_{CLASSES_FLAG}" in flags:
+        return CLASSES_FLAG in flags
+    return date >= CLASSES_SINCE if date else None
+
+
+def _config(file: Path, environment: Environment) -> Config:
+    flags_field, date_field = environment.inherited("compatibility_flags"), environment.inherited("compatibility_date")
+    flags = frozenset(flag for flag in (flags_field.node.plain() if flags_field is not None else []) if isinstance(flag, str))
+    date = date_field.text or "" if date_field is not None else ""
+    main, variables = environment.inherited("main"), environment.fields.get("vars")
+    values = variables.node.plain() if variables is not None else {}
+    return Config(
+        file=file,
+        script=environment.script or "",
+        main=file.absolute().parent / main.text if main is not None and main.text else None,
+        consumers={each.queue_name: _consumer(each.node.plain()) for each in environment.consumers},
+        bindings={each.binding.text or "": each.queue_name for each in environment.producers if each.binding and each.queue},
+        variables=values if isinstance(values, dict) else {},
+        kv=tuple(_store(each, "id") for each in _rows(environment, "kv_namespaces")),
+        d1=tuple(_store(each, "database_id", "database_name") for each in _rows(environment, "d1_databases")),
+        others=dict(_others(environment)),
+        flags=flags,
+        content_type="json" if _on("queues_json_messages", JSON_SINCE, date, flags) else "v8",
+        exposes_codes=_on("queue_expose_error_codes", CODES_SINCE, date, flags),
+        classes=handlers_are_classes(flags, date),
+    )
+
+
+def _consumer(fields: dict[str, Any]) -> Consumer:
+    """The keys that a consumer has in the file; the service's defaults for the others."""
+    known = {name: value for name, value in fields.items() if name in Consumer._fields and value is not None}
+    known = {name: int(value) if isinstance(value, float) and value.is_integer() else value for name, value in known.items()}
+    return Consumer(**known | {"dead_letter_queue": known.get("dead_letter_queue") or None})
+
+
+def _on(flag: str, since: str, date: str, flags: frozenset[str]) -> bool:
+    """Whether a compatibility flag is in force: by name, by the opposite's name, or by date."""
+    if flag in flags:
+        return True
+    return f"no_{flag}" not in flags and date >= since
+
+
+def _rows(environment: Environment, key: str) -> list[dict[str, Any]]:
+    field = environment.fields.get(key)
+    value = field.node.plain() if field is not None else None
+    if isinstance(value, dict):  # durable_objects and unsafe hold a list of bindings; ai and others are one binding
+        value = value.get("bindings", [value])
+    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
+
+
+def _store(row: dict[str, Any], *identities: str) -> Store:
+    binding = str(row.get("binding", ""))
+    return Store(binding, next((str(row[each]) for each in identities if row.get(each)), binding))
+
+
+def _others(environment: Environment) -> Iterator[tuple[str, str]]:
+    for key in _NOT_EMULATED:
+        for row in _rows(environment, key):
+            name = row.get(_NAMES.get(key, "binding"))
+            if isinstance(name, str):
+                yield name, key

@@ -1,0 +1,37 @@
+"""The KV namespaces and D1 databases of an account: Workers that bind the same one see the same data."""
+
+from __future__ import annotations
+
+import weakref
+from typing import TYPE_CHECKING
+
+from emulator.workers.stores.d1 import D1
+from emulator.workers.stores.kv import KV
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class Stores:
+    """What an account's Workers share. `now_us` is the account's clock, in microseconds since 1970."""
+
+    def __init__(self, now_us: Callable[[], int]) -> None:
+        self._now_us = now_us
+        self._kv: dict[str, KV] = {}
+        self._d1: dict[str, D1] = {}
+        weakref.finalize(self, _close, self._d1)
+
+    def kv(self, identity: str) -> KV:
+        """The namespace of an id."""
+        return self._kv.setdefault(identity, KV(lambda: self._now_us() // 1_000))
+
+    def d1(self, identity: str) -> D1:
+        """The database of an id."""
+        if identity not in self._d1:
+            self._d1[identity] = D1(self._now_us)
+        return self._d1[identity]
+
+
+def _close(databases: dict[str, D1]) -> None:
+    for database in databases.values():
+        database.connection.close()
