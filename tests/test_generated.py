@@ -11,7 +11,7 @@ from pathlib import Path
 
 from cfq_lint.cli import generate
 from cfq_lint.rules import every_rule
-from cfq_lint.source.discovery import FILE_PATTERN
+from cfq_lint.source.discovery import HOOK_PATTERN, SOURCE_PATTERN
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -42,8 +42,15 @@ def test_links_between_pages_lead_somewhere():
 
 def test_the_hooks_take_the_files_that_the_linter_searches_for():
     hooks = (ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8")
-    assert re.findall(r"^- id: (.*)$", hooks, re.MULTILINE) == ["cfq-lint", "cfq-lint-fix"]
-    assert re.findall(r"^  files: '(.*)'$", hooks, re.MULTILINE) == [FILE_PATTERN] * 2
+    assert re.findall(r"^- id: (.*)$", hooks, re.MULTILINE) == ["cfq-lint", "cfq-lint-sources", "cfq-lint-fix"]
+    assert re.findall(r"^  files: '(.*)'$", hooks, re.MULTILINE) == [HOOK_PATTERN, SOURCE_PATTERN, HOOK_PATTERN]
+    assert hooks.count("  pass_filenames: false\n") == 3
+    for name in ("wrangler.toml", "a/wrangler.local.jsonc", "cfq-lint.toml"):
+        assert re.search(HOOK_PATTERN, name)
+    for name in ("src/index.ts", "worker.py", "a.mjs", "a.tsx", "b.cts"):
+        assert re.search(SOURCE_PATTERN, name)
+    assert not re.search(HOOK_PATTERN, "src/wrangler.ts")
+    assert not re.search(SOURCE_PATTERN, "notes.md")
 
 
 def test_a_stale_file_is_found_and_written_anew(tmp_path):

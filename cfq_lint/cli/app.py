@@ -6,7 +6,6 @@ import inspect
 import os
 import re
 import sys
-from enum import Enum
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -37,17 +36,12 @@ snapshot (--facts). Without either all other rules run, and those about the acco
 """
 
 
-class Format(Enum):
-    """How a listing is shown."""
-
-    text = "text"
-    json = "json"
-
-
 def run(argv: list[str]) -> int:
     """Run the application on arguments; the exit code."""
-    if argv and not argv[0].startswith("-") and (os.path.exists(argv[0]) or re.search(FILE_PATTERN, argv[0])):
-        return fail(f"no command {argv[0]!r}; did you mean `cfq-lint check {' '.join(argv)}`?")
+    first = argv[0] if argv else ""
+    commands = {command.name or command.callback.__name__ for command in app.registered_commands if command.callback}
+    if first and first not in commands and first[0] != "-" and (os.path.exists(first) or re.search(FILE_PATTERN, first)):
+        return fail(f"no command {first!r}; did you mean `cfq-lint check {' '.join(argv)}`?")
     code: object = 0
     try:
         code = app(args=argv, prog_name="cfq-lint", standalone_mode=True) or 0
@@ -55,6 +49,20 @@ def run(argv: list[str]) -> int:
         code = stop.code or 0
     sys.stdout.flush()  # what is left over would fail where nobody catches it any more
     return code if isinstance(code, int) else 2
+
+
+_LISTINGS = ("text", "json")
+_Listing = Annotated[str, typer.Option("--format", metavar="[text|json]", help="How to show it.")]
+
+
+def _one_of(name: str, value: str | None, choices: tuple[str, ...]) -> None:
+    """Refuse what is none of the choices, in our own words."""
+    if value is not None and value not in choices:
+        from difflib import get_close_matches  # only a typo needs it
+
+        near = get_close_matches(value, choices, n=1)
+        meant = f"; did you mean {near[0]}?" if near else ""
+        raise typer.Exit(fail(f"--{name} is one of {', '.join(choices)}, not {value!r}{meant}"))
 
 
 def _version(value: bool) -> None:
@@ -75,7 +83,9 @@ def _command(name: str, help: str, paths_help: str, options: tuple[Option, ...],
 
     def command(**values: Any) -> None:
         paths = values.pop("paths") or []
-        values = {key: value.value if isinstance(value, Enum) else value for key, value in values.items()}
+        for option in options:
+            if option.choices:
+                _one_of(option.name, values[option.key], option.choices)
         raise typer.Exit(act(complete(values, paths, options)))
 
     signature = _signature(paths_help, options)
@@ -95,14 +105,10 @@ def _signature(paths_help: str, options: tuple[Option, ...]) -> inspect.Signatur
             kind, default = bool, False
         elif option.kind == LIST:
             kind = list[str] | None
-        elif option.choices:
-            choices: Any = Enum(option.key, {choice: choice for choice in option.choices})  # type: ignore[misc]
-            default = choices(default) if default else None
-            kind = choices if default else choices | None
         given = typer.Option(
             f"--{option.name}",
             help=option.help,
-            metavar=option.metavar or None,
+            metavar=f"[{'|'.join(option.choices)}]" if option.choices else option.metavar or None,
             show_default=default is not None and option.kind != FLAG,
         )
         parameters.append(
@@ -132,33 +138,39 @@ _command("audit", _AUDIT_HELP, "Files and folders.", AUDIT, _audit)
 
 
 @app.command()
-def rules(format: Annotated[Format, typer.Option("--format", help="How to show them.")] = Format.text) -> None:
+def rules(format: _Listing = "text") -> None:
     """List all rules."""
     from cfq_lint.report.pages import rules_as_json, rules_as_text
 
-    sys.stdout.write(rules_as_json() if format is Format.json else rules_as_text())
+    _one_of("format", format, _LISTINGS)
+    sys.stdout.write(rules_as_json() if format == "json" else rules_as_text())
 
 
 @app.command()
-def explain(rule: Annotated[str, typer.Argument(help="A rule's name or code, or the start of a code.")]) -> None:
-    """Explain a rule: what it finds, why it matters, what is right, and the limits it rests on."""
-    from cfq_lint.report.pages import explanation
+def explain(rule: Annotated[str, typer.Argument(help="A rule's name or code, the start of a code, or a word.")]) -> None:
+    """Explain a rule: what it finds, why it matters, what is right, and the limits it rests on; a word lists what it means."""
+    from cfq_lint.report.pages import explanation, rules_about, rules_as_text
     from cfq_lint.rules import load
     from cfq_lint.run.engine import UnknownRule, matching
 
     try:
         modules = matching(rule)
     except UnknownRule as error:
-        raise typer.Exit(fail(str(error))) from error
+        about = rules_about(rule)
+        if not about:
+            raise typer.Exit(fail(str(error))) from error
+        sys.stdout.write(rules_as_text(about))
+        return
     sys.stdout.write("\n".join(explanation(load(module)) for module in modules))
 
 
 @app.command()
-def limits(format: Annotated[Format, typer.Option("--format", help="How to show them.")] = Format.text) -> None:
+def limits(format: _Listing = "text") -> None:
     """List every limit of Cloudflare Queues with its page and the day it was checked."""
     from cfq_lint.report.pages import limits_as_json, limits_as_text
 
-    sys.stdout.write(limits_as_json() if format is Format.json else limits_as_text())
+    _one_of("format", format, _LISTINGS)
+    sys.stdout.write(limits_as_json() if format == "json" else limits_as_text())
 
 
 @app.command()
@@ -177,15 +189,16 @@ def schema(
 def diff(
     old: Annotated[str, typer.Argument(help="What is deployed: a file, a folder or a git revision.")],
     new: Annotated[str, typer.Argument(help="What is to be deployed: a file, a folder or a git revision.")],
-    format: Annotated[Format, typer.Option("--format", help="How to show it.")] = Format.text,
+    format: _Listing = "text",
 ) -> None:
     """Show what a deploy would change for queues, and what it would leave behind."""
     from cfq_lint.cli.check import Usage
     from cfq_lint.cli.compare import diff as compare
     from cfq_lint.source.document import Unreadable
 
+    _one_of("format", format, _LISTINGS)
     try:
-        code = compare(old, new, as_json=format is Format.json)
+        code = compare(old, new, as_json=format == "json")
     except (Usage, Unreadable) as error:
         code = fail(str(error))
     raise typer.Exit(code)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from cfq_lint.account.errors import AccountError
 from cfq_lint.cli.acceptance import accept, is_asked
 from cfq_lint.cli.access import ACCOUNT, TOKEN, access, read, timeout, tokens
-from cfq_lint.cli.check import Usage, answer, fail, refuse_dashes, say, say_that_there_is_nothing, write
+from cfq_lint.cli.check import Usage, answer, fail, refuse_dashes, say, write
 from cfq_lint.facts.record import record
 from cfq_lint.model.facts_file import as_text, from_text
 from cfq_lint.model.topology import links_of
@@ -75,8 +75,6 @@ def gather(values: dict[str, Any], token: Secret | None) -> Gathered:
     settings = find_settings(paths)
     plan = _plan(values, settings, None)  # a wrong option is said before anything is sent
     files, problems = find_files(paths, values["exclude"] or (), settings)
-    if not files and not problems:
-        say_that_there_is_nothing(paths)
     documents, unread = _documents(files, plan)
     workers = tuple(Worker(document, plan.environment) for document in documents if document.whole)
     facts = _facts(values, workers, token)
@@ -97,6 +95,7 @@ def _plan(values: dict[str, Any], settings: tuple[str, Settings] | None, facts: 
         ignore=values["ignore"] or (),
         follow_redirect=values["follow_redirect"],
         snapshot=facts,
+        paths=values["paths"],
     )
 
 

@@ -13,9 +13,10 @@ from cfq_lint.source.document import Unreadable, from_bytes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from typing import Any
 
+    from cfq_lint.model.finding import Finding
     from cfq_lint.run.engine import FileResult
     from cfq_lint.run.settings import Settings
 
@@ -75,6 +76,7 @@ def _check(values: dict[str, Any]) -> int:
         ignore=values["ignore"] or (),
         follow_redirect=values["follow_redirect"],
         snapshot=read_snapshot(values["facts"]),
+        paths=paths if paths == values["paths"] else (),
     )
     if "-" in values["paths"]:
         results: list[FileResult] = [_judge_stdin(paths[0], plan)]
@@ -124,15 +126,8 @@ def _judge_files(
     paths: list[str], values: dict[str, Any], plan: Plan, settings: tuple[str, Settings] | None
 ) -> tuple[list[FileResult], list[str]]:
     files, problems = find_files(paths, values["exclude"] or (), settings)
-    if not files and not problems:
-        say_that_there_is_nothing(paths)
     results, unread = judge_files(files, plan, os.cpu_count() or 1)
     return results, [*problems, *unread]
-
-
-def say_that_there_is_nothing(paths: list[str]) -> None:
-    """Say it where no file was found: that is no fault, and yet hardly what was meant."""
-    say(f"no wrangler files in {', '.join(paths)}")
 
 
 def say(message: str) -> None:
@@ -168,19 +163,28 @@ def _repair(results: list[FileResult], problems: list[str], plan: Plan, values: 
     from cfq_lint.facts.record import replace
     from cfq_lint.run.repair import repair, write
 
-    report, changes = repair(results, plan, problems, unsafe=values["unsafe_fixes"])
+    repaired = repair(results, plan, problems, unsafe=values["unsafe_fixes"])
+    changes = repaired.changes
     if values["diff"]:
         from cfq_lint.cli.diff import unified
 
         for change in changes:
             sys.stdout.write(unified(change, colour=use_colour(sys.stdout)))
+        _say_what_fixes_bring(repaired.brought, "would bring")
         return finish(results, plan, problems)
     refused = [said for change in changes if (said := write(change)) is not None]
     done = [change for change in changes if not any(said.startswith(f"{change.path}: ") for said in refused)]
     if done:
         count = sum(change.fixed for change in done)
-        print(f"cfq-lint: fixed {count} in {len(done)} file{'' if len(done) == 1 else 's'}", file=sys.stderr)
-    return replace(report, problems=(*report.problems, *refused))
+        say(f"fixed {count} in {len(done)} file{'' if len(done) == 1 else 's'}")
+        _say_what_fixes_bring(repaired.brought, "brought")
+    return replace(repaired.report, problems=(*repaired.report.problems, *refused))
+
+
+def _say_what_fixes_bring(brought: Iterable[Finding], verb: str) -> None:
+    """Tell of findings that were not there before the fixes: people look at what they asked for, not at what follows."""
+    for finding in brought:
+        say(f"the fixes {verb} a new finding: {finding.path}:{finding.line}: {finding.severity} {finding.code} {finding.name}")
 
 
 def show(text: str, values: dict[str, Any]) -> None:

@@ -12,7 +12,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationErro
 
 from cfq_lint.facts import limits
 from cfq_lint.model.account_facts import PAID, ConsumerFacts, Facts, QueueFacts
-from cfq_lint.run.settings import WrongSettings
+from cfq_lint.run.settings import WrongSettings, field_of, wanted
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -67,9 +67,8 @@ def load(path: str, *, is_account: bool = False) -> Facts:
     except OSError as error:
         raise WrongSettings(f"{path}: cannot be read: {error.strerror or error}") from error
     except ValidationError as error:
-        said = [(".".join(map(str, mistake["loc"])), mistake["msg"]) for mistake in error.errors(include_url=False)]
-        lines = [f"{path}: {where}: {what}" if where else f"{path}: {what}" for where, what in said]
-        raise WrongSettings("\n".join(lines)) from error
+        lines = [f"{path}: {field_of(mistake) or 'it'} {wanted(mistake)}" for mistake in error.errors(include_url=False)]
+        raise WrongSettings("\n".join(dict.fromkeys(lines))) from error
     origin = "in the account" if is_account else f"in {os.path.basename(path)}"
     return facts_of(snapshot, origin=origin, is_account=is_account)
 

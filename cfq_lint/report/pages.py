@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 import textwrap
 
 from cfq_lint.facts.limits import LIMITS, Limit, limit
 from cfq_lint.rules import every_rule
 from cfq_lint.rules.rule import FAMILIES, Rule
-from cfq_lint.source.discovery import FILE_PATTERN
+from cfq_lint.source.discovery import HOOK_PATTERN, SOURCE_PATTERN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,12 +25,20 @@ _NEEDS = {
 }
 
 
-def rules_as_text() -> str:
-    """A line a rule, by family."""
+def rules_about(word: str) -> tuple[Rule, ...]:
+    """The rules that have a word in their name or summary."""
+    words = re.compile(rf"\b{re.escape(word.lower().replace('-', ' '))}\b")
+    return tuple(rule for rule in every_rule() if words.search(f"{rule.name} {rule.summary}".lower().replace("-", " ")))
+
+
+def rules_as_text(rules: tuple[Rule, ...] | None = None) -> str:
+    """A line a rule, by family; of all rules unless some are given."""
+    rules = every_rule() if rules is None else rules
     lines = []
     for number, family in FAMILIES.items():
-        lines.append(f"{number} {family}")
-        for rule in every_rule():
+        if any(rule.code[3] == number for rule in rules):
+            lines.append(f"{number} {family}")
+        for rule in rules:
             if rule.code[3] == number:
                 off = "" if rule.default else " (off)"
                 lines.append(f"  {rule.code}  {rule.severity:<7}  {rule.fix or '-':<6}  {rule.name:<34}  {rule.summary}{off}")
@@ -154,26 +163,37 @@ _INDEX = """
 
 
 def hooks() -> str:
-    """The manifest for pre-commit, `.pre-commit-hooks.yaml`."""
-    both = (
-        ("cfq-lint", "cfq-lint", "check Cloudflare Queues in wrangler files", "cfq-lint check"),
+    """The manifest for pre-commit, `.pre-commit-hooks.yaml`.
+
+    pre-commit says by a pattern when a hook runs, not on what: a finding may rest on a file that the commit does not touch, so
+    each hook looks at the whole repository.
+    """
+    lines = ["# Generated from the code by `make generate`; edit cfq_lint/report/pages.py."]
+    for id, name, description, entry, files in (
+        ("cfq-lint", "cfq-lint", "check the Cloudflare Queues of all wrangler files", "cfq-lint check", HOOK_PATTERN),
+        (
+            "cfq-lint-sources",
+            "cfq-lint, Workers' sources",
+            "the same, when a source of a Worker changes",
+            "cfq-lint check",
+            SOURCE_PATTERN,
+        ),
         (
             "cfq-lint-fix",
             "cfq-lint --fix",
-            "check Cloudflare Queues in wrangler files and repair what is safe",
+            "check the Cloudflare Queues of all wrangler files, and repair what is safe",
             "cfq-lint check --fix",
+            HOOK_PATTERN,
         ),
-    )
-    lines = ["# Generated from the code by `make generate`; edit cfq_lint/report/pages.py."]
-    for id, name, description, entry in both:
+    ):
         lines += [
             f"- id: {id}",
-            f"  name: {name}",
-            f"  description: {description}",
+            f"  name: {json.dumps(name)}",
+            f"  description: {json.dumps(description)}",
             f"  entry: {entry}",
             "  language: python",
-            f"  files: '{FILE_PATTERN}'",
-            # One process sees all files, as the rules about the whole project need it.
+            f"  files: '{files}'",
+            "  pass_filenames: false",
             "  require_serial: true",
         ]
     return "\n".join(lines) + "\n"

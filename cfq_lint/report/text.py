@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from cfq_lint.drawing.colour import Paint
+from cfq_lint.model.finding import Severity
 from cfq_lint.report import summary
 
 TYPE_CHECKING = False
@@ -14,14 +15,23 @@ WIDTH_MIN = 40
 
 
 def render(report: Report, *, colour: bool = False, width: int = 120, tell_skipped: bool = False) -> str:
-    """Findings in order, a blank line behind each, and a summary; wrapped to `width` columns.
+    """Findings in order, a blank line behind each; then what is only worth knowing, a line each, and a summary.
 
+    Everything but those lines is wrapped to `width` columns.
     `tell_skipped` tells in the summary how many rules need the account and did not run: whoever checks files alone knows.
     """
     paint = Paint(colour=colour)
     width = max(width, WIDTH_MIN)
-    blocks = [_finding(finding, paint, width) for finding in report.findings]
+    blocks = [_finding(finding, paint, width) for finding in report.findings if finding.severity is not Severity.INFO]
+    infos = [_info(finding, paint) for finding in report.findings if finding.severity is Severity.INFO]
+    blocks += ["\n".join(infos) + "\n"] if infos else []
     return "\n".join([*blocks, summed_up(report, paint, tell_skipped=tell_skipped)]) + "\n"
+
+
+def _info(finding: Finding, paint: Paint) -> str:
+    where = f"{finding.path}:{finding.line}:{finding.column}:"
+    how = " (--fix)" if finding.fix is not None and finding.fix.safe else ""
+    return f"{where} {paint(finding.severity, finding.severity)} {finding.code} {finding.name}: {finding.message}{how}"
 
 
 def _finding(finding: Finding, paint: Paint, width: int) -> str:

@@ -13,8 +13,8 @@ from cfq_lint.model.account_facts import Facts
 from cfq_lint.model.finding import Finding, Severity, sort_key
 from cfq_lint.model.topology import Links, Topology, links_of
 from cfq_lint.model.wrangler import Worker
-from cfq_lint.rules import BY_KEY, MODULES, OFF, SUPERSEDED, code_of, load, name_of
-from cfq_lint.rules.signs import ACCOUNT, FACTS, SEVERAL_FILES, signs_of
+from cfq_lint.rules import BY_KEY, MODULES, OFF, SUPERSEDED, code_of, load
+from cfq_lint.rules.signs import ACCOUNT, ENTRY, FACTS, SEVERAL_FILES, signs_of
 from cfq_lint.source.text import Lines, Place
 
 TYPE_CHECKING = False
@@ -30,7 +30,6 @@ CRASH_NAME = "internal-error"
 _NOTHING_KNOWN = Facts()
 IGNORE_MARK = "cfq-lint:"
 _SYNTAX = "cfq0"
-_UNUSED = BY_KEY["unused-ignore"]
 
 
 class UnknownRule(Exception):  # noqa: N818 - it names what the user wrote
@@ -155,10 +154,14 @@ def conclude(
     problems: Iterable[str] = (),
     environment: str | None = None,
     skipped: Iterable[str] = (),
+    is_whole_project: bool = False,
 ) -> Report:
-    """Run the rules about the whole run, apply the ignores, and sort. `skipped` are the codes of rules that could not run."""
+    """Run the rules about the whole run, apply the ignores, and sort. `skipped` are the codes of rules that could not run.
+
+    `is_whole_project` says that the run reads all configurations that there are.
+    """
     ordered = sorted(results, key=lambda result: result.path)
-    rules = tuple(rules)
+    rules, problems = tuple(rules), tuple(problems)
     topology = Topology(result.links for result in ordered)
     found = [finding for result in ordered for finding in result.findings]
     signs = {sign for result in ordered if result.whole for sign in result.signs}
@@ -175,51 +178,23 @@ def conclude(
                 place = Place(ordered[0].path if ordered else "", Lines(""), 0, 0)
                 found.append(_crash(rule, error, place))
     found.sort(key=sort_key)
-    kept, suppressed = _apply_ignores(ordered, found, rules, whole_run=environment is None)
+    suppressed: list[Finding] = []
+    if any(result.ignores for result in ordered):
+        from cfq_lint.run.ignores import Commented, Scope, apply_ignores  # most runs have none
+
+        files = [Commented(each.path, each.ignores, each.whole, ENTRY in each.signs) for each in ordered if each.ignores]
+        is_whole_project = is_whole_project and topology.is_whole and not problems
+        scope = Scope(rules, facts, is_whole_project=is_whole_project, is_whole_file=environment is None)
+        found, suppressed = apply_ignores(files, found, scope)
     return Report(
-        findings=tuple(kept),
+        findings=tuple(found),
         files=tuple(result.path for result in ordered),
         suppressed=tuple(suppressed),
         unparsed=tuple(result.path for result in ordered if not result.whole),
-        problems=tuple(problems),
-        crashed=any(finding.code == CRASH_CODE for finding in kept),
+        problems=problems,
+        crashed=any(finding.code == CRASH_CODE for finding in found),
         skipped=tuple(skipped),
     )
-
-
-def _apply_ignores(
-    results: list[FileResult], findings: list[Finding], rules: tuple[str, ...], *, whole_run: bool
-) -> tuple[list[Finding], list[Finding]]:
-    """The findings that stay, unused ignores added, and those that an ignore accepts."""
-    with_ignores = {result.path: result for result in results if result.ignores}
-    if not with_ignores:
-        return findings, []
-    used: dict[Ignore, set[str]] = {}
-    kept: list[Finding] = []
-    suppressed: list[Finding] = []
-    for finding in findings:
-        result = with_ignores.get(finding.path)
-        covering = [ignore for ignore in result.ignores if ignore.covers(finding)] if result is not None else []
-        for ignore in covering:
-            used.setdefault(ignore, set()).update({finding.name, finding.code})
-        (suppressed if covering else kept).append(finding)
-    # A rule that did not run cannot tell whether its ignore is of use: not selected, another environment, broken syntax.
-    if whole_run and _UNUSED in rules:
-        ran = {key for module in rules for key in (code_of(module), name_of(module))}
-        for result in with_ignores.values():
-            if result.whole:
-                kept += _unused(result, used, ran)
-        kept.sort(key=sort_key)
-    return kept, suppressed
-
-
-def _unused(result: FileResult, used: dict[Ignore, set[str]], ran: set[str]) -> Iterable[Finding]:
-    rule = load(_UNUSED)
-    for ignore in result.ignores:
-        silent = {name for name in ignore.names if name in BY_KEY and name not in ran}
-        said = ignore.unused(used.get(ignore, set()) | silent, set(BY_KEY))
-        if said is not None:
-            yield rule.finding(ignore.place, said[0], fix=said[1])
 
 
 def _crash(rule: Rule, error: Exception, place: Place) -> Finding:

@@ -11,14 +11,20 @@ import re
 
 from cfq_lint.facts.record import record
 from cfq_lint.model.edits import cut
-from cfq_lint.model.finding import Edit, Finding, Fix
+from cfq_lint.model.finding import Edit, Finding, Fix, sort_key
+from cfq_lint.rules import BY_KEY, load
+from cfq_lint.rules.rule import CODE, DIFF, FACTS, LIVE, PROJECT
 from cfq_lint.source.document import TOML, Document
 from cfq_lint.source.node import ARRAY, OBJECT, Node
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from cfq_lint.model.account_facts import Facts
     from cfq_lint.source.text import Place
 
+_UNUSED = BY_KEY["unused-ignore"]
 _DIRECTIVE = r"cfq-lint:\s*ignore(?P<file>-file)?\b\s*(?:\[(?P<names>[^\]]*)\])?"
 
 
@@ -47,23 +53,108 @@ class Ignore:
         place = finding.place
         return self.whole_file or place.line == self.line or self.start <= place.start < self.end
 
-    def unused(self, used: set[str], known: set[str]) -> tuple[str, Fix] | None:
-        """What is to be said of names that suppressed nothing, with the fix; None where all were of use.
+    def unused(self, used: set[str], known: Iterable[str]) -> tuple[str, Fix | None] | None:
+        """What is to be said of names that suppress nothing, with the fix; None where all are of use.
 
-        `used` are the names that suppressed something, `known` all names and codes of rules that ran.
+        `used` are the names that suppress something, or of which the run cannot tell; `known` the names and codes of all rules.
+        A name that is none is written right where one rule is meant, and else left to people: nobody knows what it was for. The
+        same goes for a comment that cannot hold.
         """
         if self.problem is not None:
-            return self.problem, Fix("remove the comment", (self.removal,), safe=True)
+            return self.problem, None
         idle = [name for name in self.names if name not in used]
         if not idle:
             return None
-        kept = [name for name in self.names if name in used]
-        said = ", ".join(name if name in known else f"{name} (no such rule)" for name in idle)
-        if kept:
-            fix = Fix(f"remove {', '.join(idle)} from the comment", (Edit(self.names_place, ", ".join(kept)),), safe=True)
-        else:
+        meant = {name: _nearest(name, known) for name in idle if name not in known}
+        said = ", ".join(_said(name, meant) for name in idle)
+        kept = [meant.get(name) or name for name in self.names if name in used or name in meant]
+        fix = None
+        if not kept:
             fix = Fix("remove the comment", (self.removal,), safe=True)
+        elif kept != [*self.names]:
+            right = [f"write {right}" for right in meant.values() if right]
+            gone = [name for name in idle if name not in meant]
+            titles = right + ([f"remove {', '.join(gone)} from the comment"] if gone else [])
+            fix = Fix(", ".join(titles), (Edit(self.names_place, ", ".join(dict.fromkeys(kept))),), safe=True)
         return f"this ignore suppresses nothing: {said}", fix
+
+
+@record
+class Commented:
+    """A file with ignores. `is_whole` says that all of it was judged, `has_code` that its Worker's source was read."""
+
+    path: str
+    ignores: tuple[Ignore, ...]
+    is_whole: bool
+    has_code: bool
+
+
+@record
+class Scope:
+    """What a run looked at: the modules of its rules, what it knows of the account, and whether it read all that there is.
+
+    `is_whole_project` is for all configurations, `is_whole_file` for all environments of each.
+    """
+
+    rules: tuple[str, ...]
+    facts: Facts
+    is_whole_project: bool
+    is_whole_file: bool
+
+
+def apply_ignores(files: Iterable[Commented], findings: Iterable[Finding], scope: Scope) -> tuple[list[Finding], list[Finding]]:
+    """The findings that stay, those about ignores of no use added, and the findings that an ignore accepts."""
+    by_path = {file.path: file for file in files}
+    used: dict[Ignore, set[str]] = {}
+    kept: list[Finding] = []
+    suppressed: list[Finding] = []
+    for finding in findings:
+        file = by_path.get(finding.path)
+        covering = [ignore for ignore in file.ignores if ignore.covers(finding)] if file is not None else []
+        for ignore in covering:
+            used.setdefault(ignore, set()).update({finding.name, finding.code})
+        (suppressed if covering else kept).append(finding)
+    if scope.is_whole_file and _UNUSED in scope.rules:
+        rule = load(_UNUSED)
+        for file in by_path.values():
+            for ignore in file.ignores if file.is_whole else ():
+                unsure = {name for name in ignore.names if name in BY_KEY and not _could_speak(BY_KEY[name], file, scope)}
+                said = ignore.unused(used.get(ignore, set()) | unsure, BY_KEY)
+                if said is not None:
+                    kept.append(rule.finding(ignore.place, said[0], fix=said[1]))
+        kept.sort(key=sort_key)
+    return kept, suppressed
+
+
+def _could_speak(module: str, file: Commented, scope: Scope) -> bool:
+    """Whether a rule ran and saw all that it needs: only then is an ignore of it idle where the rule was silent."""
+    if module not in scope.rules:
+        return False
+    needs, facts = load(module).needs, scope.facts
+    return {
+        PROJECT: scope.is_whole_project,
+        CODE: file.has_code,
+        FACTS: facts.known_queues is not None and bool(facts.queues),
+        LIVE: facts.is_account,
+        DIFF: False,
+    }.get(needs, True)
+
+
+def _nearest(name: str, known: Iterable[str]) -> str | None:
+    """The rule that a misspelt name means: by its letters, whatever stands between the words; None where none is near."""
+    from difflib import get_close_matches  # only a typo needs it
+
+    by_letters = {key.lower().replace("-", ""): key for key in known}
+    letters = name.lower().replace("-", "").replace("_", "").replace(" ", "")
+    near = get_close_matches(letters, by_letters, n=1, cutoff=0.85)
+    # Codes are near each other by nature: of those, only what differs in case is meant.
+    return by_letters[near[0]] if near and (near[0] == letters or not by_letters[near[0]].startswith("CFQ")) else None
+
+
+def _said(name: str, meant: dict[str, str | None]) -> str:
+    if name not in meant:
+        return name
+    return f"{name} (no such rule; did you mean {meant[name]}?)" if meant[name] else f"{name} (no such rule)"
 
 
 def ignores_of(document: Document) -> tuple[Ignore, ...]:

@@ -61,6 +61,7 @@ def lint_paths(
         ignore=ignore,
         follow_redirect=follow_redirect,
         snapshot=read_snapshot(facts),
+        paths=given,
     )
     files, problems = find_files(given, exclude, found)
     results, unread = judge_files(files, made, jobs)
@@ -89,7 +90,15 @@ def lint_text(
 
 def finish(results: Iterable[FileResult], plan: Plan, problems: Iterable[str] = ()) -> Report:
     """The report of a run, with what the settings accept for some paths among the suppressed."""
-    report = conclude(results, plan.rules, plan.facts, problems=problems, environment=plan.environment, skipped=plan.skipped)
+    report = conclude(
+        results,
+        plan.rules,
+        plan.facts,
+        problems=problems,
+        environment=plan.environment,
+        skipped=plan.skipped,
+        is_whole_project=plan.is_whole_project,
+    )
     if not plan.per_path_ignores:
         return report
     rules = [

@@ -7,6 +7,7 @@ import os
 from cfq_lint.facts.record import record
 from cfq_lint.model.account_facts import PLANS, Facts, QueueFacts
 from cfq_lint.run.engine import able, choose, matching
+from cfq_lint.source.discovery import is_whole_project
 from cfq_lint.source.document import read
 
 TYPE_CHECKING = False
@@ -23,6 +24,7 @@ class Plan:
     """What a run looks at: the modules of its rules, facts, the environment (None: all), and whether redirects are followed.
 
     `skipped` are the codes of rules that were asked for and need the account, where the facts are not the account's.
+    `is_whole_project` says that the run reads all configurations that there are.
     `per_path_ignores` are a folder, a glob relative to it, and the modules of rules whose findings are accepted in such files.
     """
 
@@ -32,6 +34,7 @@ class Plan:
     follow_redirect: bool = False
     per_path_ignores: tuple[tuple[str, str, tuple[str, ...]], ...] = ()
     skipped: tuple[str, ...] = ()
+    is_whole_project: bool = False
 
 
 def make_plan(
@@ -44,8 +47,12 @@ def make_plan(
     ignore: Iterable[str] = (),
     follow_redirect: bool = False,
     snapshot: Facts | None = None,
+    paths: Iterable[str] = (),
 ) -> Plan:
-    """What is given, completed by a snapshot of the account and by the settings (their file and values). Raises UnknownRule."""
+    """What is given, completed by a snapshot of the account and by the settings (their file and values). Raises UnknownRule.
+
+    `paths` are what the run is on, which says whether it sees the whole project.
+    """
     if plan is not None and plan not in PLANS:
         raise ValueError(f"plan is {' or '.join(PLANS)}, not {plan!r}")
     queues: dict[str, QueueFacts] = {}
@@ -70,7 +77,7 @@ def make_plan(
     known = frozenset(known_queues) if known_queues is not None else None
     facts = Facts(plan, queues, known, origin, snapshot is not None and snapshot.is_account, declared)
     modules, skipped = able(choose(select, ignore), facts)
-    return Plan(modules, facts, env, follow_redirect, tuple(per_path), skipped)
+    return Plan(modules, facts, env, follow_redirect, tuple(per_path), skipped, is_whole_project(paths))
 
 
 def find_settings(paths: Iterable[str]) -> tuple[str, Settings] | None:

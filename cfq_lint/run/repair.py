@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections import Counter
 
 from cfq_lint.facts.record import record
+from cfq_lint.model.finding import fingerprint
 from cfq_lint.run.engine import FileResult, Report, judge
 from cfq_lint.run.fixer import ROUNDS_MAX, FixFailed, apply, is_applicable
 from cfq_lint.run.lint import finish
@@ -16,6 +18,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cfq_lint.model.finding import Finding
     from cfq_lint.run.plan import Plan
+
+UNUSED_IGNORE = "unused-ignore"
 
 
 @record
@@ -28,24 +32,38 @@ class Change:
     fixed: int
 
 
-def repair(results: list[FileResult], plan: Plan, problems: list[str], *, unsafe: bool) -> tuple[Report, list[Change]]:
-    """Fix what can be fixed; the report on what is left, and the changes, which nobody has written yet.
+@record
+class Repaired:
+    """What a repair comes to: the report on what is left, the changes, and the findings that were not there before."""
 
-    Raises FixFailed where fixes do not settle within ROUNDS_MAX rounds or break a file's syntax: a fault of the linter.
+    report: Report
+    changes: tuple[Change, ...]
+    brought: tuple[Finding, ...]
+
+
+def repair(results: list[FileResult], plan: Plan, problems: list[str], *, unsafe: bool) -> Repaired:
+    """Fix what can be fixed; nobody has written the changes yet.
+
+    In a file that has ignores to mend these come first, so that no finding is fixed that one of them accepts. Raises FixFailed
+    where fixes do not settle within ROUNDS_MAX rounds or break a file's syntax: a fault of the linter.
     """
     by_path = {result.path: result for result in results}
     before: dict[str, bytes] = {}
     after: dict[str, bytes] = {}
     fixed: dict[str, int] = {}
+    first: Report | None = None
     for _ in range(ROUNDS_MAX):
         report = finish(by_path.values(), plan, problems)
+        first = first or report
         waiting: dict[str, list[Finding]] = {}
         for finding in report.findings:
             if is_applicable(finding.fix, unsafe=unsafe):
                 waiting.setdefault(finding.path, []).append(finding)
         if not waiting:
-            return report, [Change(path, before[path], after[path], fixed[path]) for path in sorted(after)]
-        for path, findings in waiting.items():
+            changes = tuple(Change(path, before[path], after[path], fixed[path]) for path in sorted(after))
+            return Repaired(report, changes, _brought(first, report))
+        for path, found in waiting.items():
+            findings = [finding for finding in found if finding.name == UNUSED_IGNORE] or found
             if path not in before:
                 before[path] = after[path] = _read(path)
             document = from_bytes(path, after[path])
@@ -57,6 +75,18 @@ def repair(results: list[FileResult], plan: Plan, problems: list[str], *, unsafe
             fixed[path] = fixed.get(path, 0) + len(applied.findings)
             by_path[path] = _judge(mended, plan)
     raise FixFailed(f"fixes did not settle within {ROUNDS_MAX} rounds; nothing was written")
+
+
+def _brought(first: Report, last: Report) -> tuple[Finding, ...]:
+    """The findings of the last report that the first lacks."""
+    left = Counter(fingerprint(finding, finding.path) for finding in first.findings)
+    brought = []
+    for finding in last.findings:
+        key = fingerprint(finding, finding.path)
+        left[key] -= 1
+        if left[key] < 0:
+            brought.append(finding)
+    return tuple(brought)
 
 
 def write(change: Change) -> str | None:

@@ -6,6 +6,7 @@ settings does not load this module, nor pydantic.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -147,7 +148,7 @@ def load(path: str, table: tuple[str, ...]) -> Settings:
         return Settings.model_validate(node.plain() if node is not None else {})
     except ValidationError as error:
         lines = [_mistake(document, node, mistake) for mistake in error.errors(include_url=False)]
-        raise WrongSettings("\n".join(lines)) from error
+        raise WrongSettings("\n".join(dict.fromkeys(lines))) from error
 
 
 def _child(node: Node | None, key: object) -> Node | None:
@@ -165,7 +166,7 @@ def _mistake(document: Document, node: Node | None, mistake: Any) -> str:
         if node is not None and node.kind == OBJECT:
             start = next((member.start for member in node.value if member.key == key), start)
         node = _child(node, key)
-    name = ".".join(str(part) for part in mistake["loc"])
+    name = field_of(mistake)
     if mistake["type"] == "extra_forbidden":
         from difflib import get_close_matches  # only a typo needs it
 
@@ -173,7 +174,49 @@ def _mistake(document: Document, node: Node | None, mistake: Any) -> str:
         near = get_close_matches(str(mistake["loc"][-1]), known, n=1)
         advice = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(sorted(known))}"
         return _said(document, start, f"there is no setting {name!r}; {advice}")
-    return _said(document, start, f"{name}: {mistake['msg'][0].lower()}{mistake['msg'][1:]}")
+    return _said(document, start, f"{name} {wanted(mistake)}")
+
+
+def field_of(mistake: Any) -> str:
+    """The dotted name of the field that pydantic complains of, without the names of its own that it adds for alternatives."""
+    return ".".join(str(part) for part in mistake["loc"] if not re.search(r"[\[\]]|^constrained-|^(str|int|bool)$", str(part)))
+
+
+def wanted(mistake: Any) -> str:
+    """What a field must be, of what pydantic complains of, and what it is; to stand behind the field's name."""
+    kind, given, bounds = mistake["type"], mistake["input"], mistake.get("ctx", {})
+    if field_of(mistake).startswith(_WATCHED_FIELDS, field_of(mistake).rfind("metrics.")):
+        return f"is a text or false, not {_shown(given)}"
+    if kind == "literal_error":
+        return f"is one of {bounds['expected'].replace(' or ', ', ').replace(chr(39), '')}, not {_shown(given)}"
+    if kind == "extra_forbidden":
+        return "is not known"
+    if kind == "json_invalid":
+        return f"is no JSON: {bounds['error']}"
+    if kind == "string_too_short":
+        return "is a text that is not empty"
+    article = {
+        "list": "a list",
+        "dict": "a table",
+        "model": "a table",
+        "int": "a whole number",
+        "float": "a number",
+        "string": "a text",
+    }
+    form = next((words for start, words in article.items() if kind.startswith((start, f"{start}_"))), None)
+    if form is not None and "input" not in kind:
+        return f"is {form}, not {_shown(given)}"
+    said = mistake["msg"].removeprefix("Input ").replace("should be", "is to be")
+    return f"{said[0].lower()}{said[1:]}, not {_shown(given)}"
+
+
+def _shown(value: object) -> str:
+    text = {True: "true", False: "false"}.get(value, repr(value)) if isinstance(value, bool) else repr(value)
+    return text if len(text) <= _SHOWN_MAX else f"{text[: _SHOWN_MAX - 1]}…"
+
+
+_SHOWN_MAX = 40
+_WATCHED_FIELDS = "metrics."
 
 
 def _known(depth: int) -> set[str]:

@@ -16,7 +16,9 @@ from emulator.core.refusals import Refused
 from emulator.engine.clock import WallClock, moment
 from emulator.engine.journal import JournalError
 from emulator.engine.journal.sqlite import SQLiteJournal
-from emulator.engine.targets.outside import PUSH_SECONDS, Outside, PushURL, PythonHandler
+from emulator.engine.targets.real_time import RealTime
+from emulator.engine.targets.thread import ThreadTarget
+from emulator.engine.targets.url import PUSH_SECONDS, URLTarget
 from emulator.server.exclusive import Exclusive, InUse
 from emulator.server.observe import logs
 from emulator.server.server import bind, is_loopback, run
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from socket import socket
 
+    from emulator.engine.delivery import Target
     from emulator.workers.config import Config
 
 MEMORY = ":memory:"
@@ -124,17 +127,17 @@ def _service(path: str | None, tokens: Iterable[str], **given: Any) -> Service:
     options: dict[str, Any] = {"plan": plan, "seed": None, "start": begin, "journal": journal}
     config = given["config"]
     emulator = Emulator(**options) if config is None else Emulator.from_wrangler(config, env=given["env"], **options)
-    outside = _outside(emulator, given["push"] or (), given["consumer"] or (), given["push_timeout"])
+    targets = _targets(emulator, given["push"] or (), given["consumer"] or (), given["push_timeout"])
     service = Service(
         emulator, time=time, tokens=tokens, account_id=given["account_id"], control=given["control"], directory_path=path,
-        outside=outside,
+        targets=targets,
     )  # fmt: skip
-    for name in dict.fromkeys([*(given["queue"] or ()), *outside]):
+    for name in dict.fromkeys([*(given["queue"] or ()), *targets]):
         if name not in emulator.queues:
             emulator.create_queue(name)
     if config is not None:
         _introduce(service, load(config, given["env"], plan))
-    service.attach_outside()
+    service.attach_targets()
     return service
 
 
@@ -148,20 +151,18 @@ def _introduce(service: Service, config: Config) -> None:
         service.directory.save(rows[name], consumer=known | {"script": config.script})
 
 
-def _outside(emulator: Emulator, pushes: Iterable[str], handlers: Iterable[str], timeout_seconds: float) -> dict[str, Outside]:
-    found: dict[str, Outside] = {}
+def _targets(emulator: Emulator, pushes: Iterable[str], handlers: Iterable[str], timeout_seconds: float) -> dict[str, Target]:
+    found: dict[str, Target] = {}
+    runtime = RealTime()
     for given in pushes:
         queue, url = _pair(given, "--push QUEUE=URL")
-        if not url.startswith(("http://", "https://")):
-            message = f"--push {given}: the URL must begin with http:// or https://"
-            raise ValueError(message)
-        found[queue] = PushURL(url, timeout_seconds=timeout_seconds)
+        found[queue] = URLTarget(runtime, url, timeout_seconds=timeout_seconds)
     for given in handlers:
         queue, target = _pair(given, "--consumer QUEUE=module:handler")
         if queue in found:
             message = f"queue {queue!r} has two consumers; it may have one"
             raise ValueError(message)
-        found[queue] = PythonHandler(_loaded(target), emulator.env)
+        found[queue] = ThreadTarget(runtime, _loaded(target), emulator.env)
     return found
 
 

@@ -1,26 +1,38 @@
-"""The engine room: one lock around step, journal and listeners. Store first, answer second."""
+"""Account: the queues of one account behind one lock. The port that every face talks to; nobody reaches past it.
+
+Store first, answer second. Whatever chance has to say of sends, pulls and acknowledgements is asked here, so that every face
+has it: a test, the REST API, a Worker's binding.
+"""
 
 from __future__ import annotations
 
 from contextlib import suppress
 from threading import RLock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from emulator.core import machine
+from emulator.core import commands, machine, refusals
 from emulator.core.apply import apply
-from emulator.core.commands import Attach, Command, Deliver, Send, Settle, StopClock
-from emulator.engine.journal import Journal, JournalUnwritable, restore
+from emulator.core.decide.consume import waiting
+from emulator.core.decide.manage import find
+from emulator.core.decide.pull import holder
+from emulator.core.events import LeasesExtended, LeasesSettled, Pulled
+from emulator.core.limits import STRICT, Limits
+from emulator.core.model import DEFAULT_CONSUMER, Message, QueueState
+from emulator.engine.chance import Chance, Seeded, reordered
+from emulator.engine.faults import CALM, WINDOW_BATCHES, Faults
+from emulator.engine.ids import Ids
+from emulator.engine.journal import JournalUnwritable, restore
 from emulator.engine.ledger.ledger import Ledger
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from emulator.core.events import Event
-    from emulator.core.limits import Limits
     from emulator.core.model import State
-    from emulator.engine.clock import Clock
+    from emulator.engine.clock import VirtualClock
+    from emulator.engine.journal import Journal
 
-_PATIENT = frozenset({Send, Deliver, Settle})
+_PATIENT = frozenset({commands.Send, commands.Deliver, commands.Settle})
 """Commands after which nothing can expire or lapse at once, so that the agenda can wait until somebody asks for it."""
 
 _SNAPSHOT_EVENTS = 20_000
@@ -28,32 +40,78 @@ _SNAPSHOT_EVENTS = 20_000
 so a restart replays no more, and writing snapshots costs no more than the events did."""
 
 
-class Broker:
-    """Holds the state of one account and lets nobody else write to it."""
+class Settled(NamedTuple):
+    """What an acknowledgement of leases did. `warnings` tell, by lease id, what was ignored and why."""
 
-    def __init__(self, journal: Journal, clock: Clock, limits: Limits, plan: str) -> None:
-        self.journal, self.clock, self.limits = journal, clock, limits
+    ack_count: int
+    retry_count: int
+    warnings: dict[str, str]
+
+
+class Account:
+    """One account: `state` is for reading, `execute` and what follows it for acting. All of it acts at the present moment.
+
+    `clock` tells that moment and is moved by a timeline alone. `chance` decides what the world leaves open. `listeners` are
+    told the events of each command. Raises JournalError for a journal that cannot be used.
+    """
+
+    def __init__(
+        self,
+        journal: Journal,
+        clock: VirtualClock,
+        *,
+        plan: str = "paid",
+        limits: Limits = STRICT,
+        seed: int | None = None,
+        faults: Faults = CALM,
+    ) -> None:
+        self.journal, self.clock, self.limits, self.plan, self.seed = journal, clock, limits, plan, seed
         self.state: State = restore(journal, plan)
         self.state.plan = plan  # what is asked for now counts for queues to come; those that exist keep their retention
         self.sequence = journal.length()
+        if self.state.now_us > clock.now_us():
+            clock.move_to(self.state.now_us)
+        # What follows a restart must not repeat the ids that came before it.
+        stream: int | str | None = seed if seed is None or not self.sequence else f"{seed}:{self.sequence}"
+        self.ids = Ids(stream)
+        self.chance: Chance = Seeded(faults, stream)
         self.listeners: list[Callable[[tuple[Event, ...]], None]] = []
+        self.empty_pulls: dict[str, int] = {}
+        """How many pulls found nothing, by queue: they are billed, and leave no event."""
+        self.lock = RLock()
         self._snapshot_at = self.sequence + _SNAPSHOT_EVENTS
-        self._lock = RLock()
         self._ledger: Ledger | None = None
+
+    # --- reading
+
+    @property
+    def now_us(self) -> int:
+        """The present moment, in microseconds since 1970."""
+        return self.clock.now_us()
+
+    def queue(self, name: str) -> QueueState:
+        """A queue's state, for reading. Raises Refused (11000) when there is none."""
+        return find(self.state, name)
+
+    def events(self, after: int = 0) -> Iterator[Event]:
+        """What has happened behind event number `after`, in order."""
+        return self.journal.read(after)
 
     @property
     def ledger(self) -> Ledger:
         """What the journal tells of messages, up to now. Nothing is folded before somebody asks, and nothing twice."""
-        with self._lock:
+        with self.lock:
             if self._ledger is None:
                 self._ledger = Ledger()
             if self._ledger.sequence < self.sequence:
                 self._ledger.follow(self.journal.read(self._ledger.sequence))
             return self._ledger
 
-    def execute(self, command: Command) -> tuple[Event, ...]:
+    # --- acting
+
+    def execute(self, command: commands.Command) -> tuple[Event, ...]:
         """Do what a command asks for, now, after everything that time has brought about by itself. Raises Refused."""
-        with self._lock:
+        with self.lock:
             now_us = max(self.clock.now_us(), self.state.now_us)
             passive = self.state.passive
             if passive and passive[0][0] <= now_us:
@@ -71,19 +129,125 @@ class Broker:
 
     def run_passive(self, now_us: int) -> None:
         """Let messages expire and leases lapse, up to a moment."""
-        with self._lock:
+        with self.lock:
             machine.run_passive(self.state, now_us, self._record)
 
     def _record(self, events: tuple[Event, ...]) -> None:
         self.journal.append(self.sequence, events)
         self.sequence += len(events)
 
+    def send(
+        self,
+        queue: str,
+        bodies: tuple[bytes, ...],
+        content_types: tuple[str, ...],
+        delays_seconds: tuple[int | None, ...],
+        batch_delay_seconds: int | None = None,
+        *,
+        many: bool,
+    ) -> tuple[str, ...]:
+        """Store messages, all or none; their ids. `many`: it was sendBatch.
+
+        Raises Refused: 10104, 10202 to 10206, 10250, 10251; by a fault 10250, or 15000 although they are stored.
+        """
+        chance = self.chance
+        if chance.active and chance.choose(2, "refused_sends"):
+            raise refusals.QueueOverloaded
+        ids = self.ids.take(len(bodies))
+        self.execute(commands.Send(queue, ids, bodies, content_types, delays_seconds, batch_delay_seconds, many))
+        if chance.active and chance.choose(2, "lost_replies"):
+            raise refusals.UnknownInternalError
+        return ids
+
+    def lease(self, queue: str, batch_size: int, visibility_timeout_ms: int | None = None) -> list[tuple[Message, str]]:
+        """Lease up to `batch_size` messages that are ready: each as it is stored, with its lease id.
+
+        Raises Refused: 11000, 409 where delivery is paused, 10206, 10207, and code 0 where there is no http_pull consumer.
+        """
+        messages, chance = self.queue(queue).messages, self.chance
+        chosen: tuple[str, ...] = ()
+        nonces = self.ids.take(min(batch_size, len(messages))) if batch_size > 0 else ()
+        if nonces and chance.active:
+            chosen = self._reordered(queue, batch_size)
+            if chance.choose(2, "short_leases"):
+                visibility_timeout_ms = 0
+        events = self.execute(commands.Pull(queue, batch_size, nonces, visibility_timeout_ms, chosen))
+        if not events:
+            self.empty_pulls[queue] = self.empty_pulls.get(queue, 0) + 1
+            return []
+        (event,) = events
+        assert isinstance(event, Pulled), "a pull yields what it pulled"
+        return [(messages[id], lease) for id, lease in zip(event.ids, event.leases, strict=True)]
+
+    def _reordered(self, queue: str, count: int) -> tuple[str, ...]:
+        """By a fault: other messages than the first. Empty for the ordinary course."""
+        found = waiting(self.queue(queue), self.now_us, count * WINDOW_BATCHES)
+        return tuple([message.id for message in reordered(self.chance, found, count)])
+
+    def deliver(self, queue: str) -> tuple[Event, ...]:
+        """Let the batch of a queue leave whose moment has come."""
+        chosen: tuple[str, ...] = ()
+        if self.chance.active:
+            consumer = self.state.queues[queue].consumer
+            chosen = self._reordered(queue, consumer.max_batch_size if consumer is not None else 1)
+        return self.execute(commands.Deliver(queue, chosen))
+
+    def ack(self, queue: str, acks: tuple[str, ...], retries: tuple[tuple[str, int | None], ...] = ()) -> Settled:
+        """Settle leases: acknowledge some, retry others after a delay in seconds (None: the consumer's `retry_delay`).
+
+        A late acknowledgement holds; a late retry is a warning, and so is a lease whose message is gone. Raises Refused:
+        11000, 10203.
+        """
+        lost = self._lost(queue, acks) if self.chance.active else frozenset()
+        kept = tuple([lease for lease in acks if lease not in lost]) if lost else acks
+        for event in self.execute(commands.Ack(queue, kept, retries)):
+            if isinstance(event, LeasesSettled):
+                failed = len(event.retried) + len(event.dead) + len(event.dropped) + len(event.expired)
+                return Settled(len(event.acked) + len(lost), failed, dict(event.warnings))
+        return Settled(len(lost), 0, {})
+
+    def _lost(self, queue: str, leases: tuple[str, ...]) -> frozenset[str]:
+        """By a fault: acknowledgements that are answered but not kept, so that the lease lapses and the message comes again."""
+        state = self.queue(queue)
+        consumer = state.consumer or DEFAULT_CONSUMER
+        held = ((lease, holder(state, lease)) for lease in leases)
+        living = [lease for lease, m in held if m is not None and m.attempts <= consumer.max_retries]
+        return frozenset(lease for lease in living if self.chance.choose(2, "duplicates"))
+
+    def extend(self, queue: str, leases: tuple[str, ...], visibility_timeout_ms: int | None = None) -> dict[str, str]:
+        """Prolong leases from now on; attempts stay. The new lease id for each old one that still held."""
+        command = commands.Extend(queue, leases, self.ids.take(len(leases)), visibility_timeout_ms)
+        for event in self.execute(command):
+            if isinstance(event, LeasesExtended):
+                old = {lease.partition(".")[0]: lease for lease in leases}
+                return {old[id]: lease for id, lease in zip(event.ids, event.leases, strict=True)}
+        return {}
+
+    def peek(self, queue: str, count: int) -> list[Message]:
+        """The first messages that are ready, without a lease or an attempt."""
+        return waiting(self.queue(queue), self.now_us, count)
+
+    def use_faults(self, faults: Faults) -> None:
+        """Other chances of faults from now on."""
+        chance = self.chance
+        if isinstance(chance, Seeded):
+            chance.faults = faults
+        else:
+            self.chance = Seeded(faults, self.seed)
+
+    @property
+    def faults(self) -> Faults:
+        """The chances of faults."""
+        return self.chance.faults if isinstance(self.chance, Seeded) else CALM
+
+    # --- keeping
+
     def tidy(self) -> None:
         """Keep a snapshot if many events have come since the last one. Between two steps only.
 
         One that cannot be kept is let be: it spares the next start time, and what has happened is in the journal.
         """
-        with self._lock:
+        with self.lock:
             if self.sequence >= self._snapshot_at:
                 with suppress(JournalUnwritable):
                     self.journal.keep_snapshot(self.state)
@@ -94,15 +258,16 @@ class Broker:
         """After a restart: batches that were out have failed with the process that had them, and no handler is there yet."""
         for name, queue in list(self.state.queues.items()):
             if queue.attached:
-                self.execute(Attach(name, attached=False))
+                self.execute(commands.Attach(name, attached=False))
             for batch in list(queue.flights):
-                self.execute(Settle(name, batch, outcome="daemonDown", error="the emulator stopped while the batch was out"))
+                text = "the emulator stopped while the batch was out"
+                self.execute(commands.Settle(name, batch, outcome="daemonDown", error=text))
 
     def close(self) -> None:
         """Remember the time and the state, and let go of the journal."""
-        with self._lock:
+        with self.lock:
             try:
-                self.execute(StopClock())
+                self.execute(commands.StopClock())
                 if self.sequence:
                     self.journal.keep_snapshot(self.state)
             finally:

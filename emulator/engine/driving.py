@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
+from emulator.engine.clock import wait_really
 from emulator.engine.targets.invocation import current
 from emulator.engine.targets.loop import VirtualLoop
 from emulator.engine.targets.python import HandlerNeverEnds
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Coroutine
+    from collections.abc import Awaitable, Coroutine
 
-    from emulator.engine.targets.python import Runner
+    from emulator.engine.targets.python import PythonRuntime
     from emulator.engine.timeline import Timeline
 
 _TURNS = 20
@@ -24,10 +24,10 @@ _LOOKS_MAX, _LOOK_SECONDS = 20, 0.005
 
 
 class Driving:
-    """Runs coroutines beside the handlers of an account. `now_us` is its clock."""
+    """Runs coroutines beside the handlers of an account."""
 
-    def __init__(self, timeline: Timeline, runner: Runner, now_us: Callable[[], int]) -> None:
-        self._timeline, self._runner, self._now_us = timeline, runner, now_us
+    def __init__(self, timeline: Timeline, runtime: PythonRuntime) -> None:
+        self._timeline, self._runtime = timeline, runtime
         self._begun = 0
 
     async def run(self, work: Coroutine[Any, Any, Any]) -> Any:
@@ -43,15 +43,15 @@ class Driving:
         try:
             while not task.done():
                 await self._let_others_begin(task)
-                wake_us = self._runner.next_wake_us()
+                wake_us = self._timeline.deliveries.next_wake_us()
                 if task.done():
                     break
                 if wake_us is not None:
-                    self._timeline.advance(timedelta(microseconds=wake_us - self._now_us()))
+                    self._timeline.advance(timedelta(microseconds=wake_us - self._timeline.account.now_us))
                     looks = 0
                 elif looks < _LOOKS_MAX:
                     looks += 1
-                    time.sleep(_LOOK_SECONDS)  # noqa: ASYNC251 - nobody else runs here: a thread of the work's may be at it
+                    wait_really(_LOOK_SECONDS)  # nobody else runs here: a thread of the work's may be at it
                     self._timeline.wake()
                 else:
                     raise HandlerNeverEnds("the Worker awaits something that nothing will ever bring")
@@ -63,17 +63,17 @@ class Driving:
 
     def keep(self, awaitable: Awaitable[Any]) -> None:
         """Run something to its end beside everything else; `run_until_idle()` waits for it."""
-        self._runner.loop.call_at(0, lambda: None)  # a timer that is due, so that the loop is run even from a sync handler
+        self._runtime.loop.call_at(0, lambda: None)  # a timer that is due, so that the loop is run even from a sync handler
         task = self._begin(_awaited(awaitable), float_on=True)
-        self._runner.promises.add(task)
-        task.add_done_callback(self._runner.promises.discard)
+        self._runtime.promises.add(task)
+        task.add_done_callback(self._runtime.promises.discard)
 
     def _begin(self, work: Coroutine[Any, Any, Any], *, float_on: bool = False) -> asyncio.Task[Any]:
         """A task on the virtual loop, as far as this moment reaches. One that floats on belongs to no invocation."""
         self._begun += 1
         token = current.set(None) if float_on else None
         try:
-            task = self._runner.loop.create_task(work)
+            task = self._runtime.loop.create_task(work)
         finally:
             if token is not None:
                 current.reset(token)

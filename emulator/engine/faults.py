@@ -1,86 +1,123 @@
-"""Chaos, seeded and off by default: what Cloudflare warns of and a test seldom meets. Same seed, same run.
+"""Faults: what Cloudflare warns of and a test seldom meets. A table, one row a fault; all are off unless somebody asks.
 
 https://developers.cloudflare.com/queues/reference/delivery-guarantees/: at least once, in no particular order.
+A new fault is a row here and a question to `chance` at the place that it names; everything else reads the table.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from difflib import get_close_matches
+from typing import Any, NamedTuple
 
-from emulator.engine.ids import stream
-
-if TYPE_CHECKING:
-    from emulator.core.model import Message
+PYTHON, THREAD, URL = "python", "thread", "url"
+TARGETS = (PYTHON, THREAD, URL)
+"""Where a batch may go: a handler on the virtual loop, a handler on a thread, an endpoint behind a URL."""
 
 
 class WorkerCrashed(BaseException):
-    """Chaos ends the handler here, in the middle of its batch. No `except Exception` catches it."""
+    """A fault ends the handler's process here. No `except Exception` catches it; nothing that it does later has an effect."""
 
 
-class Faults(NamedTuple):
-    """Chances from 0 to 1. All are 0 unless somebody asks for chaos.
+class Fault(NamedTuple):
+    """One row: its `name` (also the REST field), the `doc` of what it brings about, and the `place` at which it is drawn.
 
-    duplicates: an acknowledgement gets lost, and the message comes again (as long as it has attempts left).
-    reorder: a batch is taken in random order from the next messages in line.
-    crashes: the handler's process dies while it reads a message; what it said is lost, the whole batch has failed.
-    refused_sends: a send is refused with 10250, Too Many Requests, and nothing is stored.
-    slow: a handler takes longer, by a whole number of seconds from `slow_seconds` (least, most).
+    `targets` are those on which it acts; one that is not among them is in `why_not`, with the reason. A fault of sends and
+    pulls has none. Its chance lies within `bounds`.
     """
 
-    duplicates: float = 0.0
-    reorder: float = 0.0
-    crashes: float = 0.0
-    refused_sends: float = 0.0
-    slow: float = 0.0
-    slow_seconds: tuple[int, int] = (1, 60)
+    name: str
+    doc: str
+    place: str
+    targets: tuple[str, ...] = ()
+    why_not: tuple[tuple[str, str], ...] = ()
+    bounds: tuple[float, float] = (0.0, 1.0)
 
 
-CALM = Faults()
-CHAOS = Faults(duplicates=0.05, reorder=0.5, crashes=0.05, refused_sends=0.02, slow=0.1)
-"""A little of everything."""
+SEND, PULL, DEPARTURE, HANDLER, SETTLEMENT = "send", "pull", "departure", "handler", "settlement"
+_OURS, _URL = (PYTHON, THREAD), ((URL, "what an endpoint does inside of a request cannot be seen"),)
 
+_ROWS = (
+    Fault("duplicates", "an acknowledgement gets lost, and the message comes again", SETTLEMENT, TARGETS),
+    Fault("reorder", "a batch is taken in random order from the messages that are next in line", DEPARTURE, TARGETS),
+    Fault("crashes", "the process dies at a message, before its body is read; what it said is lost", HANDLER, TARGETS),
+    Fault("crashes_at_end", "the process dies after the handler's last statement; what it said is lost", HANDLER, TARGETS),
+    Fault("crashes_at_await", "the process dies where the handler awaits something", HANDLER, _OURS, _URL),
+    Fault("crashes_at_call", "the process dies before or after a call of a binding, such as a send", HANDLER, _OURS, _URL),
+    Fault("slow", "a handler takes longer, by whole seconds from `slow_seconds` (least, most)", HANDLER, TARGETS),
+    Fault("overlaps", "a batch is given out again while its handler works; that one's end is not heard", HANDLER, TARGETS),
+    Fault("refused_sends", "a send is refused with 10250, and nothing is stored", SEND),
+    Fault("lost_replies", "a send is stored, and its answer gets lost: the sender sees 15000", SEND),
+    Fault("short_leases", "a pulled message's lease lapses at once, while its holder works", PULL),
+)
+FAULTS = {row.name: row for row in _ROWS}
+"""Every fault by its name."""
+
+SLOW_SECONDS = (1, 60)
 WINDOW_BATCHES = 3
 """A reordered batch is drawn from so many batches' worth of waiting messages."""
 
 
-class Dice:
-    """Draws faults. Each kind has its own seeded stream, so that switching one on leaves the others as they were."""
+class Faults:
+    """The chance of each fault in the table, from 0 to 1, by name: `Faults(crashes=0.1)`; what is not named is 0.
 
-    def __init__(self, faults: Faults, seed: int | str | None) -> None:
-        for name in ("duplicates", "reorder", "crashes", "refused_sends", "slow"):
-            chance = getattr(faults, name)
-            if not 0 <= chance <= 1:
-                message = f"{name} must be a chance from 0 to 1, not {chance!r}"
-                raise ValueError(message)
-        self.faults = faults
-        self.calm = not any((faults.duplicates, faults.reorder, faults.crashes, faults.refused_sends, faults.slow))
-        self._streams = {name: stream(name, seed) for name in Faults._fields}
+    `slow_seconds` are the least and the most whole seconds of a slow handler. Raises TypeError for a name that is not in the
+    table, ValueError for a chance out of bounds.
+    """
 
-    def refuses_send(self) -> bool:
-        """Whether this send is refused."""
-        return self._happens("refused_sends", self.faults.refused_sends)
+    __slots__ = ("_chances", "slow_seconds")
 
-    def order(self, waiting: list[Message], count: int) -> tuple[str, ...]:
-        """The ids of a reordered batch; empty when the batch keeps its order."""
-        if not self._happens("reorder", self.faults.reorder):
-            return ()
-        return tuple(message.id for message in self._streams["reorder"].sample(waiting, min(count, len(waiting))))
+    def __init__(self, *, slow_seconds: tuple[int, int] = SLOW_SECONDS, **chances: float) -> None:
+        for name, chance in chances.items():
+            if name not in FAULTS:
+                raise TypeError(f"there is no fault {name!r}{_near(name)}")
+            low, high = FAULTS[name].bounds
+            if isinstance(chance, bool) or not isinstance(chance, int | float) or not low <= chance <= high:
+                raise ValueError(f"{name} must be a chance from {low:g} to {high:g}, not {chance!r}")
+        least, most = slow_seconds
+        if not (isinstance(least, int) and isinstance(most, int) and 0 < least <= most):
+            raise ValueError(f"slow_seconds must be two whole numbers of seconds, the least and the most, not {slow_seconds!r}")
+        self._chances = {name: float(chance) for name, chance in chances.items() if chance}
+        self.slow_seconds = (least, most)
 
-    def crash_at(self, count: int) -> int | None:
-        """The place of the message at which the handler dies; None when it lives."""
-        if not self._happens("crashes", self.faults.crashes):
-            return None
-        return self._streams["crashes"].randrange(count)
+    def __getattr__(self, name: str) -> float:
+        if name not in FAULTS:
+            raise AttributeError(f"there is no fault {name!r}{_near(name)}")
+        return self._chances.get(name, 0.0)
 
-    def lost(self, ids: tuple[str, ...]) -> frozenset[str]:
-        """The messages whose acknowledgement will be lost."""
-        return frozenset(id for id in ids if self._happens("duplicates", self.faults.duplicates))
+    def __bool__(self) -> bool:
+        """Whether any fault may happen."""
+        return bool(self._chances)
 
-    def extra_seconds(self) -> int:
-        """How much longer a handler takes."""
-        if not self._happens("slow", self.faults.slow):
-            return 0
-        return self._streams["slow"].randint(*self.faults.slow_seconds)
+    def as_dict(self) -> dict[str, Any]:
+        """Every fault's chance, and `slow_seconds`."""
+        return {**{name: self._chances.get(name, 0.0) for name in FAULTS}, "slow_seconds": self.slow_seconds}
 
-    def _happens(self, name: str, chance: float) -> bool:
-        return chance > 0 and self._streams[name].random() < chance
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Faults) and self.as_dict() == other.as_dict()
+
+    def __hash__(self) -> int:
+        return hash((tuple(sorted(self._chances.items())), self.slow_seconds))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _made, (self._chances, self.slow_seconds)
+
+    def __repr__(self) -> str:
+        slow = f", slow_seconds={self.slow_seconds}" if self.slow_seconds != SLOW_SECONDS else ""
+        return f"Faults({', '.join(f'{name}={chance:g}' for name, chance in self._chances.items())}{slow})"
+
+
+def _made(chances: dict[str, float], slow_seconds: tuple[int, int]) -> Faults:
+    return Faults(slow_seconds=slow_seconds, **chances)
+
+
+def _near(name: str) -> str:
+    near = get_close_matches(name, FAULTS, n=1)
+    return f": did you mean {near[0]!r}?" if near else f": there are {', '.join(FAULTS)}"
+
+
+CALM = Faults()
+CHAOS = Faults(
+    duplicates=0.05, reorder=0.5, crashes=0.05, crashes_at_end=0.02, crashes_at_await=0.02, crashes_at_call=0.02, slow=0.1,
+    overlaps=0.02, refused_sends=0.02, lost_replies=0.01, short_leases=0.05,
+)  # fmt: skip
+"""A little of everything."""

@@ -1,7 +1,8 @@
-"""Moves time: everything due happens in order, each at its own moment, and the clock is where the test wants it.
+"""Timeline: the only loop over time. Everything due happens in order, each thing at its own moment.
 
 At one moment: expiries and lapsed leases; then handlers that have something to do, so that what ends has ended before anything
-leaves; then batches, queue by queue in order of name. One rule only: time moves here and nowhere else.
+leaves; then batches, queue by queue in order of name. The loop is a generator that yields where it has to wait in real time for
+a consumer outside: a test waits there, a server lets others work meanwhile.
 """
 
 from __future__ import annotations
@@ -10,64 +11,184 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from emulator.core import machine
-from emulator.core.commands import Deliver
-from emulator.core.decide.consume import waiting
 from emulator.core.events import Delivered
-from emulator.engine.clock import VirtualClock, moment, span_us
-from emulator.engine.faults import WINDOW_BATCHES, Dice
+from emulator.engine.clock import moment, span_us
+from emulator.engine.delivery import Deliveries
+from emulator.engine.journal import JournalUnwritable
+from emulator.engine.targets.invocation import current
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator, Iterator
     from datetime import timedelta
 
-    from emulator.engine.account import Broker
-    from emulator.engine.targets.python import Runner
+    from emulator.engine.account import Account
 
 _BATCHES_MIN, _BATCHES_PER_MESSAGE = 100_000, 200
 """So many batches, and so many for each message there is, may leave at one moment; then queues are taken to feed each other."""
+_WAIT_SECONDS = 1.0
+"""How long a test waits at a time for a consumer outside; each has a limit of its own."""
 
 
 class Timeline:
-    """The one hand at the clock. With `strict`, a handler's error is raised here, after its batch has been settled."""
+    """The one hand at an account's clock. With `strict`, a handler's error is raised here, after its batch has been settled."""
 
-    def __init__(self, clock: VirtualClock, broker: Broker, runner: Runner, dice: Dice, *, strict: bool) -> None:
-        self._clock, self._broker, self._runner, self._dice, self._strict = clock, broker, runner, dice, strict
+    def __init__(self, account: Account, *, strict: bool = False) -> None:
+        self.account, self.strict = account, strict
+        self.deliveries = Deliveries(account)
+        self.unsettled: JournalUnwritable | None = None
         self._moving = False
+        self._stopped = False
         self._rest_us = 0.0
         self._moment_us = -1
         self._batches_left = 0
+        self._counted = False
+
+    # --- for tests
 
     def advance(self, span: float | timedelta) -> None:
         """Let a span pass. Raises ValueError, RuntimeError inside a handler or when batches leave without end."""
-        with self._hand():
-            length_us, rest_us = span_us(span, self._rest_us)
-            target_us = self._clock.now_us() + length_us
-            self._work_until(target_us)
-            self._clock.move_to(target_us)
-            self._rest_us = rest_us
+        length_us, rest_us = span_us(span, self._rest_us)
+        self._wait_through(self.until(self.account.now_us + length_us))
+        self._rest_us = rest_us
 
     def run_until_idle(self) -> None:
         """Go from one thing to do to the next until there is none. Raises RuntimeError when that has no end."""
-        with self._hand():
-            budget = self._budget()
-            while True:
-                wake_us = self._runner.next_wake_us() if self._runner.busy else None
-                moment_us = _earliest(machine.next_departure_us(self._broker.state), wake_us)
-                if moment_us is None:
-                    return
-                budget -= self._work_until(max(moment_us, self._clock.now_us())) + 1
-                if budget < 0:
-                    raise RuntimeError(self._endless("run_until_idle() finds no end"))
+        self._wait_through(self.until_idle())
 
     def wake(self) -> None:
         """Let handlers do what they have to do at this very moment, unless they are at it. Nothing leaves, and time stands."""
-        if not (self._moving or self._runner.handling):
-            with self._hand():
-                self._runner.wake(self._clock.now_us())
+        if not (self._moving or self.inside_handler):
+            with self._hand(), self.account.lock:
+                self.deliveries.wake(self.account.now_us)
+
+    def _wait_through(self, steps: Iterator[None]) -> None:
+        for _ in steps:
+            self.deliveries.wait(_WAIT_SECONDS)
+
+    # --- the loop
+
+    def until(self, target_us: int) -> Iterator[None]:
+        """Everything due up to and including a moment, and the clock is there. Yields where it waits for consumers outside."""
+        with self._hand():
+            yield from self._until(target_us)
+            self._move_to(target_us)
+
+    def until_idle(self) -> Iterator[None]:
+        """From one thing to do to the next, until no batch is due and none is out. Yields as `until` does."""
+        with self._hand():
+            budget = self._budget()
+            while True:
+                yield from self._end_outside()
+                with self.account.lock:
+                    wake_us = self.deliveries.next_wake_us() if self.deliveries.busy else None
+                    moment_us = _earliest(machine.next_departure_us(self.account.state), wake_us)
+                if moment_us is None:
+                    return
+                budget -= (yield from self._until(max(moment_us, self.account.now_us))) + 1
+                if budget < 0:
+                    raise RuntimeError(self._endless("run_until_idle() finds no end"))
+
+    def catch_up(self, target_us: int) -> None:
+        """Everything due up to a moment, and the clock is there; what is out in real time does not hold it up.
+
+        What has ended and cannot be kept, as on a full disk, stays out: `unsettled` tells why.
+        """
+        with self._hand():
+            try:
+                self._take()
+                self.unsettled = None
+            except JournalUnwritable as error:
+                self.unsettled = error
+            while self._step(target_us) is not None:
+                pass
+            self._move_to(target_us)
+
+    def _until(self, target_us: int) -> Generator[None, None, int]:
+        """Everything due up to a moment; how many batches left."""
+        left = 0
+        while True:
+            yield from self._end_outside()
+            moved = self._step(target_us)
+            if moved is None:
+                return left
+            left += moved
+
+    def _end_outside(self) -> Iterator[None]:
+        """Wait until all that is out in real time has ended, so that it is settled in one order, whoever was quicker."""
+        while self.deliveries.outside:
+            if self.deliveries.working:
+                yield
+            else:
+                self._take()
+
+    def _take(self) -> None:
+        """Settle what has ended in real time."""
+        with self.account.lock:
+            self.deliveries.take()
+            self._raise_pending()
+
+    def _step(self, target_us: int) -> int | None:
+        """Everything due at the next moment up to a target: how many batches left; None when nothing is due."""
+        account, deliveries = self.account, self.deliveries
+        with account.lock:
+            moment_us = _earliest(machine.next_wake(account.state), deliveries.next_wake_us())
+            if moment_us is None or moment_us > target_us or self._stopped:
+                return None
+            now_us = max(moment_us, account.now_us)
+            account.clock.move_to(now_us)
+            account.run_passive(now_us)
+            deliveries.wake(now_us)
+            self._raise_pending()
+            left = self._depart(now_us)
+            account.tidy()
+            return left
+
+    def _depart(self, now_us: int) -> int:
+        """Let every batch leave that is due; a handler that ends at once has ended before the next one leaves."""
+        account, left, name = self.account, 0, ""
+        if now_us != self._moment_us:
+            self._moment_us, self._batches_left, self._counted = now_us, _BATCHES_MIN, False
+        while not self._stopped and (following := machine.next_to_depart(account.state, now_us, name)) is not None:
+            name = following
+            events = account.deliver(name)
+            if not events:
+                continue  # a handler has shortened the retention meanwhile, and what was due has expired first
+            (event,) = events
+            assert isinstance(event, Delivered), "only a batch leaves"
+            self.deliveries.start(event)
+            left += 1
+            self._batches_left -= 1
+            if self._batches_left < 0:
+                self._batches_left = self._budget()
+                if self._counted:
+                    raise RuntimeError(self._endless("batches leave without end at one moment"))
+                self._counted = True  # many messages may need many batches: only then are they counted
+            self._raise_pending()
+        return left
+
+    def _move_to(self, target_us: int) -> None:
+        clock = self.account.clock
+        if target_us > clock.now_us():
+            clock.move_to(target_us)
+
+    def next_due_us(self) -> int | None:
+        """When a batch leaves or a handler goes on next; None when nothing is due."""
+        with self.account.lock:
+            return _earliest(machine.next_departure_us(self.account.state), self.deliveries.next_wake_us())
+
+    def stop(self) -> None:
+        """Let no batch leave any more."""
+        self._stopped = True
+
+    @property
+    def inside_handler(self) -> bool:
+        """Whether the code that asks is a handler's."""
+        invocation = current.get()
+        return invocation is not None and invocation.delivery.deliveries is self.deliveries
 
     @contextmanager
     def _hand(self) -> Iterator[None]:
-        if self._moving or self._runner.handling:
+        if self._moving or self.inside_handler:
             raise RuntimeError("time is moved by the test: advance() and run_until_idle() may not be called inside a handler")
         self._moving = True
         try:
@@ -75,65 +196,24 @@ class Timeline:
         finally:
             self._moving = False
 
-    def _work_until(self, target_us: int) -> int:
-        """Everything due up to a moment; how many batches left."""
-        broker, runner, clock, left = self._broker, self._runner, self._clock, 0
-        while True:
-            moment_us = _earliest(machine.next_wake(broker.state), runner.next_wake_us())
-            if moment_us is None or moment_us > target_us:
-                return left
-            now_us = max(moment_us, clock.now_us())
-            clock.move_to(now_us)
-            broker.run_passive(now_us)
-            runner.wake(now_us)
-            self._raise_if_strict()
-            left += self._depart(now_us)
-            broker.tidy()
-
-    def _depart(self, now_us: int) -> int:
-        """Let every batch leave that is due; a sync handler has ended before the next one leaves."""
-        broker, runner, state, left = self._broker, self._runner, self._broker.state, 0
-        if now_us != self._moment_us:
-            self._moment_us, self._batches_left = now_us, self._budget()
-        name = ""
-        while (following := machine.next_to_depart(state, now_us, name)) is not None:
-            name = following
-            events = broker.execute(Deliver(name, self._reordered(name, now_us)))
-            if not events:
-                continue  # a handler has shortened the retention meanwhile, and what was due has expired first
-            (event,) = events
-            assert isinstance(event, Delivered), "only a batch leaves"
-            runner.start(event)
-            left += 1
-            self._batches_left -= 1
-            if self._batches_left < 0:
-                self._batches_left = self._budget()
-                raise RuntimeError(self._endless("batches leave without end at one moment"))
-            self._raise_if_strict()
-        return left
-
-    def _reordered(self, name: str, now_us: int) -> tuple[str, ...]:
-        """Chaos: other messages than the first."""
-        if self._dice.calm or not self._dice.faults.reorder:
-            return ()
-        queue = self._broker.state.queues[name]
-        size = queue.consumer.max_batch_size if queue.consumer is not None else 1
-        return self._dice.order(waiting(queue, now_us, size * WINDOW_BATCHES), size)
-
     def _budget(self) -> int:
-        living = sum(len(queue.messages) for queue in self._broker.state.queues.values())
+        living = sum(len(queue.messages) for queue in self.account.state.queues.values())
         return _BATCHES_MIN + _BATCHES_PER_MESSAGE * living
 
     def _endless(self, what: str) -> str:
-        names = [name for name, queue in sorted(self._broker.state.queues.items()) if queue.messages]
-        now = moment(self._clock.now_us()).isoformat()
+        names = [name for name, queue in sorted(self.account.state.queues.items()) if queue.messages]
+        now = moment(self.account.now_us).isoformat()
         return f"{what} at {now}: queues that feed each other or themselves? Not empty: {', '.join(names)}"
 
-    def _raise_if_strict(self) -> None:
-        """Raise the first error that has not been raised yet."""
-        if not self._strict:
+    def _raise_pending(self) -> None:
+        """Raise what stops a test: Ctrl-C, and where it is strict the first error that has not been raised yet."""
+        deliveries = self.deliveries
+        if deliveries.interrupt is not None:
+            error, deliveries.interrupt = deliveries.interrupt, None
+            raise error
+        if not self.strict:
             return
-        failures = [failure for failure in self._runner.failures if not failure.raised]
+        failures = [failure for failure in deliveries.failures if not failure.raised]
         for failure in failures:
             failure.raised = True
         if failures:

@@ -97,11 +97,8 @@ async def serve(service: Service, listener: socket.socket, ready: Callable[[], N
         await server.serve(sockets=[listener])
     finally:
         announced.cancel()
-        service.engine.stop()
         pump.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await pump
         await service.engine.finish(grace_seconds)
-        for each in {id(each): each for each in service.engine.outside.values()}.values():
-            await each.close()
         service.close()

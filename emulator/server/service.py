@@ -1,6 +1,6 @@
 """Service: an emulator, its directory, who may do what, and the engine that moves time. Everything over HTTP works on one.
 
-The only module of the package that reaches into an Emulator; the others ask it.
+The others of the package ask it.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ from emulator.engine.clock import moment
 from emulator.engine.ids import Ids
 from emulator.server.access import Access
 from emulator.server.directory import Directory
-from emulator.server.engine import Engine
 from emulator.server.observe.logs import EventLog
 from emulator.server.observe.watch import Watch
+from emulator.server.time import RunningTime
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from emulator import Emulator
     from emulator.core.events import Event
     from emulator.core.model import State
-    from emulator.engine.account import Broker
-    from emulator.engine.targets.outside import Outside
+    from emulator.engine.account import Account
+    from emulator.engine.delivery import Target
     from emulator.testing.queue import Queue
 
 
@@ -33,7 +33,7 @@ class Service:
 
     `time` is "virtual", "real" or a speed such as "60x". `tokens` are `TOKEN` or `TOKEN:read`; none at all lets everybody in.
     `account_id` None answers for every account. `control` opens `/emulator/…`. `directory_path` is the SQLite file in which ids
-    and dates are kept. `outside` are the consumers that run outside the core, by queue.
+    and dates are kept. `targets` are the consumers that it runs itself, by queue.
     """
 
     def __init__(
@@ -45,19 +45,20 @@ class Service:
         account_id: str | None = None,
         control: bool = False,
         directory_path: str | None = None,
-        outside: dict[str, Outside] | None = None,
+        targets: Mapping[str, Target] | None = None,
     ) -> None:
         self.emulator, self.account_id, self.control = emulator, account_id, control
         self.access = Access(tokens)
-        self.broker: Broker = emulator._broker  # noqa: SLF001 - the emulator's other face
-        self.dice = emulator._dice  # noqa: SLF001 - as above
+        self.broker: Account = emulator.account
+        self.targets = dict(targets or {})
         seeded = emulator.seed is not None and directory_path is None
         self.directory = Directory(Ids(f"rest:{emulator.seed}" if seeded else None), directory_path)
         self.directory.reconcile(self.state)
         self.broker.listeners.append(self.directory.hear)
-        self.engine = Engine(emulator, time, outside or {})
-        for each in self.engine.outside.values():
-            each.public = self.directory.public
+        self.engine = RunningTime(emulator.timeline, time)
+        emulator.timeline.deliveries.public = self.directory.public
+        for name, target in self.targets.items():
+            emulator.timeline.deliveries.attach(name, target)
         self.watch = Watch(self.broker)
         self.watch.tell(EventLog(self.directory.public).tell)
         self.stopping = False
@@ -70,7 +71,7 @@ class Service:
     @property
     def now_us(self) -> int:
         """The present moment."""
-        return self.broker.clock.now_us()
+        return self.broker.now_us
 
     def queue(self, core: str) -> Queue:
         """The face of a queue, by its core name."""
@@ -80,9 +81,13 @@ class Service:
         """Do what a command asks for. Raises Refused."""
         return self.broker.execute(command)
 
-    def attach_outside(self) -> None:
-        """Give the consumers outside their queues; a queue that has none gets a consumer with the defaults."""
-        for name in self.engine.outside:
+    def handles(self, core: str) -> bool:
+        """Whether a push consumer of that queue has somebody who runs it."""
+        return core in self.emulator.timeline.deliveries.targets
+
+    def attach_targets(self) -> None:
+        """Give the targets their queues; a queue that has no consumer gets one with the defaults."""
+        for name in self.targets:
             consumer = self.state.queues[name].consumer
             if consumer is None:
                 self.execute(SetConsumer(name, Consumer(), attached=True))

@@ -17,17 +17,15 @@ from emulator.core import commands
 from emulator.core.decide.manage import find
 from emulator.core.limits import Limits, limits_of
 from emulator.core.model import Consumer
-from emulator.engine.account import Broker
+from emulator.engine.account import Account
 from emulator.engine.clock import VirtualClock, moment, moment_us
 from emulator.engine.driving import Driving
-from emulator.engine.faults import CALM, Dice, Faults
-from emulator.engine.ids import Ids
+from emulator.engine.faults import CALM, Faults
 from emulator.engine.journal import Journal, JournalError
 from emulator.engine.journal.memory import MemoryJournal
 from emulator.engine.journal.sqlite import SQLiteJournal
 from emulator.engine.ledger.trace import Trace
-from emulator.engine.targets.handlers import handler_call
-from emulator.engine.targets.python import Runner
+from emulator.engine.targets.python import NO_WAIT_FLAG, PythonRuntime, PythonTarget
 from emulator.engine.timeline import Timeline
 from emulator.testing.queue import Queue
 from emulator.testing.report import Report
@@ -39,7 +37,9 @@ if TYPE_CHECKING:
     from datetime import datetime, timedelta
 
     from emulator.core.events import Event
+    from emulator.engine.delivery import Target
     from emulator.engine.ledger.ledger import Delivery, Fate
+    from emulator.engine.targets.real_time import RealTime
     from emulator.workers.python.worker import Worker
     from emulator.workers.stores.shared import Stores
 
@@ -72,37 +72,30 @@ class Emulator:
         if plan not in {"paid", "free"}:
             message = f"plan must be 'paid' or 'free', not {plan!r}"
             raise ValueError(message)
-        self.plan, self.seed, self.strict = plan, seed, strict
+        self.plan, self.seed = plan, seed
         self.flags = frozenset(flags)
-        bounds = limits_of(limits)
-        self._clock = VirtualClock(moment_us(start))
-        Dice(faults, seed)  # wrong chances are refused before a file is opened
+        bounds, clock = limits_of(limits), VirtualClock(moment_us(start))
         if journal is None:
             journal = MemoryJournal()
         elif isinstance(journal, str | PathLike):
             journal = SQLiteJournal(journal)
         try:
-            self._broker = Broker(journal, self._clock, bounds, plan)
+            self.account = Account(journal, clock, plan=plan, limits=bounds, seed=seed, faults=faults)
         except JournalError:
             journal.close()
             raise
-        sequence = self._broker.sequence
-        if self._broker.state.now_us > self._clock.now_us():
-            self._clock.move_to(self._broker.state.now_us)
-        # What follows a restart must not repeat the ids that came before it.
-        stream: int | str | None = seed if seed is None or not sequence else f"{seed}:{sequence}"
-        self._ids = Ids(stream)
-        self._dice = Dice(faults, stream)
-        self.env = Environment(self.queue, lambda: self._broker.state.queues)
-        self._runner = Runner(self._broker, self._dice, self.env, self.flags)
+        self.timeline = Timeline(self.account, strict=strict)
+        self.env = Environment(self.queue, lambda: self.account.state.queues)
+        self.runtime = PythonRuntime(lambda: self.account.now_us)
+        self.timeline.deliveries.add(self.runtime)
+        self._real_time: RealTime | None = None
         self._queues: dict[str, Queue] = {}
-        self._content_type = "json"
+        self.default_content_type = "json"
         self._claimed: set[str] = set()
         self._stores: Stores | None = None
-        self._timeline = Timeline(self._clock, self._broker, self._runner, self._dice, strict=strict)
-        self._driving = Driving(self._timeline, self._runner, self._clock.now_us)
+        self._driving = Driving(self.timeline, self.runtime)
         self._closed = False
-        self._broker.recover()
+        self.account.recover()
 
     @classmethod
     def from_wrangler(cls, path: str | PathLike[str], *, env: str | None = None, plan: str = "paid", **options: Any) -> Self:
@@ -115,8 +108,8 @@ class Emulator:
 
         config = load(path, env, plan)
         emulator = cls(plan, flags=config.flags | frozenset(options.pop("flags", ())), **options)
-        emulator._content_type = config.content_type
-        install(emulator._broker, config, emulator._claimed)
+        emulator.default_content_type = config.content_type
+        install(emulator.account, config, emulator._claimed)
         for name, value in bindings_of(config, emulator.queue).items():
             emulator.env.bind(name, value)
         emulator.env.declare()
@@ -134,10 +127,11 @@ class Emulator:
         from emulator.workers.stores.shared import Stores
 
         if self._stores is None:
-            self._stores = Stores(self._clock.now_us)
+            self._stores = Stores(self.account.clock.now_us)
         host = Host(
-            self._broker, self.env, self._stores, self._claimed, self.flags, self._content_type, self._clock.now_us, self.queue,
-            self.attach, self._driving.run, self._driving.keep, self._runner.late_warnings.append,
+            self.account, self.env, self._stores, self._claimed, self.flags, self.default_content_type,
+            self.account.clock.now_us, self.queue, self.attach, self._driving.run, self._driving.keep,
+            self.timeline.deliveries.late_warnings.append,
         )  # fmt: skip
         return load_worker(host, path, env, **options)
 
@@ -152,33 +146,33 @@ class Emulator:
         jurisdiction: str | None = None,
     ) -> Queue:
         """Create a queue (seconds). Raises Refused: 11003 for a bad name, 11009 for a taken one, 100128 for bad settings."""
-        self._broker.execute(commands.CreateQueue(name, delivery_delay, message_retention_period, jurisdiction))
+        self.account.execute(commands.CreateQueue(name, delivery_delay, message_retention_period, jurisdiction))
         return self.queue(name)
 
     def queue(self, name: str) -> Queue:
         """The queue of that name. Raises Refused (11000) when there is none."""
-        find(self._broker.state, name)
+        find(self.account.state, name)
         if name not in self._queues:
-            self._queues[name] = Queue(name, self._broker, self._ids, self._dice, self._content_type)
+            self._queues[name] = Queue(name, self.account, self.default_content_type)
         return self._queues[name]
 
     @property
     def queues(self) -> list[str]:
         """The names of all queues, sorted."""
-        return sorted(self._broker.state.queues)
+        return sorted(self.account.state.queues)
 
     def update_queue(
         self, name: str, *, delivery_delay: int | None = None, message_retention_period: int | None = None
     ) -> Queue:
         """Change a queue's settings (seconds). Raises Refused: 11000 or 100128."""
-        self._broker.execute(commands.ChangeQueue(name, delivery_delay, message_retention_period))
+        self.account.execute(commands.ChangeQueue(name, delivery_delay, message_retention_period))
         return self.queue(name)
 
     def delete_queue(self, name: str) -> None:
         """Delete a queue with its messages. Raises Refused (11000) when there is none."""
-        self._broker.execute(commands.DeleteQueue(name))
+        self.account.execute(commands.DeleteQueue(name))
         self._queues.pop(name, None)
-        self._runner.calls.pop(name, None)
+        self.timeline.deliveries.detach(name)
         self._claimed.discard(name)
 
     @overload
@@ -189,7 +183,8 @@ class Emulator:
         """Give a queue its consumer, in Wrangler's names: `max_batch_size`, `max_batch_timeout`, `max_retries`,
         `dead_letter_queue`, `retry_delay`, `max_concurrency`, `visibility_timeout_ms`.
 
-        A function, a class or an object with `queue()`; left out, this is a decorator. `type="http_pull"` takes no handler.
+        A function, a class or an object with `queue()`, or an endpoint's URL; left out, this is a decorator. `type="http_pull"`
+        takes no handler.
         A dead-letter queue that is missing is created. Raises Refused: 11000, 11004 for a second consumer, 100127.
         """  # noqa: D205 - the first sentence needs two lines
         unknown = settings.keys() - _SETTINGS
@@ -206,22 +201,33 @@ class Emulator:
             return None
         if handler is None:
             return lambda given: self.consume(queue, given, type=type, **settings)
-        call = handler_call(handler)
+        target = self._target(handler)
         self._set_consumer(queue, consumer, attached=True)
-        self._runner.calls[queue] = call
+        self.timeline.deliveries.attach(queue, target)
         return handler
+
+    def _target(self, handler: Any) -> Target:
+        """Where batches go: to a Python handler on virtual time, or to the endpoint of a URL. Raises TypeError, ValueError."""
+        if not (isinstance(handler, str) and "://" in handler):
+            return PythonTarget(self.runtime, handler, self.env, waits=NO_WAIT_FLAG not in self.flags)
+        from emulator.engine.targets.real_time import RealTime
+        from emulator.engine.targets.url import URLTarget  # loads httpx
+
+        if self._real_time is None:
+            self._real_time = RealTime()
+        return URLTarget(self._real_time, handler)
 
     def _set_consumer(self, queue: str, consumer: Consumer, *, attached: bool) -> None:
         """A consumer may be set anew if a journal remembers it or while it waits for its handler; else it is the second."""
-        known = self._broker.state.queues.get(queue)
+        known = self.account.state.queues.get(queue)
         waits = known is not None and lacks_handler(known) and attached
-        self._broker.execute(commands.SetConsumer(queue, consumer, attached, replace=waits or queue not in self._claimed))
+        self.account.execute(commands.SetConsumer(queue, consumer, attached, replace=waits or queue not in self._claimed))
         self._claimed.add(queue)
 
     def attach(self, handler: Any, queue: str | None = None) -> Any:
         """Give a configured consumer its handler; without a queue, every consumer that has none. Returns the handler."""
-        call = handler_call(handler)
-        state = self._broker.state
+        target = self._target(handler)
+        state = self.account.state
         names = [queue] if queue is not None else [n for n, q in sorted(state.queues.items()) if lacks_handler(q)]
         if not names:
             raise ValueError("no consumer waits for a handler")
@@ -230,22 +236,22 @@ class Emulator:
             if known.consumer is None or known.consumer.type != "worker":
                 message = f"queue {name!r} has no push consumer to attach a handler to: use consume()"
                 raise ValueError(message)
-            self._runner.calls[name] = call
+            self.timeline.deliveries.attach(name, target)
             self._claimed.add(name)
-            self._broker.execute(commands.Attach(name))
+            self.account.execute(commands.Attach(name))
         return handler
 
     def remove_consumer(self, queue: str) -> None:
         """Take a queue's consumer away; the queue goes on storing. Raises Refused (11000)."""
-        self._broker.execute(commands.RemoveConsumer(queue))
-        self._runner.calls.pop(queue, None)
+        self.account.execute(commands.RemoveConsumer(queue))
+        self.timeline.deliveries.detach(queue)
 
     # --- time
 
     @property
     def now(self) -> datetime:
         """The virtual time: an aware datetime in UTC."""
-        return moment(self._clock.now_us())
+        return moment(self.account.now_us)
 
     def advance(self, span: float | timedelta = 0) -> None:
         """Let time pass (seconds or timedelta). Everything due up to the new moment happens, in order, each at its own moment.
@@ -253,7 +259,7 @@ class Emulator:
         Raises ValueError for a negative span, RuntimeError inside a handler; with `strict`, a handler's error.
         """
         self._check_open()
-        self._timeline.advance(span)
+        self.timeline.advance(span)
 
     def advance_to(self, when: datetime | str) -> None:
         """Let time pass up to a moment (datetime or ISO text), as `advance` does. Raises ValueError for one that is over."""
@@ -266,7 +272,7 @@ class Emulator:
         handler; with `strict`, a handler's error.
         """
         self._check_open()
-        self._timeline.run_until_idle()
+        self.timeline.run_until_idle()
 
     def _check_open(self) -> None:
         if self._closed:
@@ -277,7 +283,7 @@ class Emulator:
     @property
     def events(self) -> list[Event]:
         """Everything that has happened, in order."""
-        return list(self._broker.journal.read())
+        return list(self.account.events())
 
     @property
     def deliveries(self) -> list[Delivery]:
@@ -285,30 +291,30 @@ class Emulator:
 
         A list of your own; bodies are decoded once and shared by all deliveries and fates that are told.
         """
-        return self._broker.ledger.deliveries()
+        return self.account.ledger.deliveries()
 
     @property
     def fates(self) -> list[Fate]:
         """What became of each message in each queue that it entered, in order of entry; bodies are shared as in deliveries."""
-        return self._broker.ledger.fates()
+        return self.account.ledger.fates()
 
     @property
     def errors(self) -> list[BaseException]:
         """The errors of handlers, oldest first."""
-        return [failure.error for failure in self._runner.failures]
+        return [failure.error for failure in self.timeline.deliveries.failures]
 
     def trace(self, message_id: str | None = None) -> Trace:
         """The timeline of a message (its id, or the start of it), or of all: lines (at, queue, id, attempt, what); `to_json()`.
 
         `ends` (and `end`, of the one message) tell the state that it reached, who owns it there, and the four layers.
         """
-        return Trace(self._broker.ledger, message_id)
+        return Trace(self.account.ledger, message_id)
 
     def report(self) -> Report:
         """Counts for each queue, each message's state and owner, warnings, errors; prints as tables; `to_json()`."""
         return Report(
-            self._broker.ledger, self.now, empty_pulls={name: queue.empty_pulls for name, queue in self._queues.items()},
-            warnings=self._runner.late_warnings, errors=self._runner.failures,
+            self.account.ledger, self.now, empty_pulls=self.account.empty_pulls,
+            warnings=self.timeline.deliveries.late_warnings, errors=self.timeline.deliveries.failures,
         )  # fmt: skip
 
     # --- the end
@@ -317,11 +323,11 @@ class Emulator:
         """End running handlers, remember the time, let go of the journal. Closing twice does nothing."""
         if self._closed:
             return
-        if self._runner.handling:
+        if self.timeline.inside_handler:
             raise RuntimeError("close() was called by a handler: an emulator is closed by the test")
         self._closed = True
-        self._runner.close()
-        self._broker.close()
+        self.timeline.deliveries.close()
+        self.account.close()
 
     def __enter__(self) -> Self:
         return self
@@ -330,7 +336,7 @@ class Emulator:
         self.close()
 
     def __repr__(self) -> str:
-        return f"<Emulator plan={self.plan} now={self.now.isoformat()} queues={len(self._broker.state.queues)}>"
+        return f"<Emulator plan={self.plan} now={self.now.isoformat()} queues={len(self.account.state.queues)}>"
 
 
 _SETTINGS = frozenset(Consumer._fields) - {"type"}

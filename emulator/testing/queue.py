@@ -8,17 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from emulator.core import commands, refusals
-from emulator.core.decide.consume import waiting
-from emulator.core.decide.manage import find
-from emulator.core.decide.pull import holder
-from emulator.core.events import LeasesExtended, LeasesSettled, Pulled
-from emulator.core.model import DEFAULT_CONSUMER, READY, QueueConfig, QueueState
+from emulator.core import commands
+from emulator.core.model import READY, QueueConfig, QueueState
 from emulator.core.model import Message as Stored
 from emulator.engine import bodies
-from emulator.engine.bodies import UNDEFINED
+from emulator.engine.bodies.undefined import UNDEFINED
 from emulator.engine.clock import moment
-from emulator.engine.faults import WINDOW_BATCHES, Dice
 from emulator.engine.metrics import Metrics
 from emulator.engine.options import delay_seconds as whole_seconds
 from emulator.workers.bindings import SendReply
@@ -26,8 +21,7 @@ from emulator.workers.bindings import SendReply
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from emulator.engine.account import Broker
-    from emulator.engine.ids import Ids
+    from emulator.engine.account import Account, Settled
 
 _PLACES = ("ready", "delayed", "delivered", "leased")
 
@@ -68,14 +62,6 @@ class Peeked(NamedTuple):
     value: Any
 
 
-class Acknowledged(NamedTuple):
-    """What an `ack` did. `warnings` tell, by lease id, what was ignored and why."""
-
-    ack_count: int
-    retry_count: int
-    warnings: dict[str, str]
-
-
 class Settings(NamedTuple):
     """A queue's settings; also by name, `settings["delivery_delay"]`. Seconds; `jurisdiction` None is global."""
 
@@ -92,10 +78,8 @@ class Settings(NamedTuple):
 class Queue:
     """One queue of an emulator."""
 
-    def __init__(self, name: str, broker: Broker, ids: Ids, dice: Dice, default_content_type: str = "json") -> None:
-        self.name, self.default_content_type = name, default_content_type
-        self._broker, self._ids, self._dice = broker, ids, dice
-        self.empty_pulls = 0
+    def __init__(self, name: str, account: Account, default_content_type: str = "json") -> None:
+        self.name, self.default_content_type, self._account = name, default_content_type, account
 
     # --- producing
 
@@ -163,11 +147,8 @@ class Queue:
         *,
         many: bool,
     ) -> SendReply:
-        if self._dice.refuses_send():
-            raise refusals.QueueOverloaded
-        ids = self._ids.take(len(encoded))
-        self._broker.execute(commands.Send(self.name, ids, encoded, kinds, delays, delay, many))
-        return SendReply(ids, Metrics(self._broker.state.queues[self.name]))
+        ids = self._account.send(self.name, encoded, kinds, delays, delay, many=many)
+        return SendReply(ids, Metrics(self._account.queue(self.name)))
 
     # --- pulling
 
@@ -177,83 +158,42 @@ class Queue:
         Raises Refused: 11000, 409 where delivery is paused, 10206 for a size over 100, 10207 for a timeout over 12 hours, and
         code 0 where the queue has no http_pull consumer.
         """
-        return [_leased(message, lease) for message, lease in self.lease(batch_size, visibility_timeout_ms)]
+        return [_leased(message, lease) for message, lease in self._account.lease(self.name, batch_size, visibility_timeout_ms)]
 
-    def lease(self, batch_size: int = 5, visibility_timeout_ms: int | None = None) -> list[tuple[Stored, str]]:
-        """`pull` for who needs no decoded bodies: the messages as they are stored, each with its lease id."""
-        ready = len(self._state.messages)
-        nonces = self._ids.take(min(batch_size, ready)) if batch_size > 0 else ()
-        chosen = self._reordered(batch_size) if nonces else ()
-        events = self._broker.execute(commands.Pull(self.name, batch_size, nonces, visibility_timeout_ms, chosen))
-        if not events:
-            self.empty_pulls += 1
-            return []
-        event = events[0]
-        assert isinstance(event, Pulled), "a pull yields what it pulled"
-        messages = self._state.messages
-        return [(messages[id], lease) for id, lease in zip(event.ids, event.leases, strict=True)]
-
-    def _reordered(self, batch_size: int) -> tuple[str, ...]:
-        """Chaos: other messages than the first."""
-        if not self._dice.faults.reorder:
-            return ()
-        return self._dice.order(waiting(self._state, self._broker.clock.now_us(), batch_size * WINDOW_BATCHES), batch_size)
-
-    def ack(self, acks: Iterable[Any] = (), retries: Iterable[Any] = ()) -> Acknowledged:
+    def ack(self, acks: Iterable[Any] = (), retries: Iterable[Any] = ()) -> Settled:
         """Settle leases: `acks` are lease ids, `retries` lease ids or (lease id, delay in seconds).
 
         A late acknowledgement holds; a late retry is a warning, and so is a lease whose message is gone. Raises Refused: 11000,
         10203.
         """
         given = tuple([lease if type(lease) is str else _lease_of(lease)[0] for lease in acks])
-        lost = self._lost(given) if self._dice.faults.duplicates else frozenset()
-        kept = tuple([lease for lease in given if lease not in lost]) if lost else given
-        command = commands.Ack(self.name, kept, tuple([_lease_of(lease) for lease in retries]))
-        for event in self._broker.execute(command):
-            if isinstance(event, LeasesSettled):
-                failed = len(event.retried) + len(event.dead) + len(event.dropped) + len(event.expired)
-                return Acknowledged(len(event.acked) + len(lost), failed, dict(event.warnings))
-        return Acknowledged(len(lost), 0, {})
-
-    def _lost(self, leases: tuple[str, ...]) -> frozenset[str]:
-        """Chaos: acknowledgements that are answered but not kept, so that the lease lapses and the message comes again."""
-        consumer = self._state.consumer or DEFAULT_CONSUMER
-        held = ((lease, holder(self._state, lease)) for lease in leases)
-        return self._dice.lost(tuple(lease for lease, m in held if m is not None and m.attempts <= consumer.max_retries))
+        return self._account.ack(self.name, given, tuple([_lease_of(lease) for lease in retries]))
 
     def extend(self, leases: Iterable[str], visibility_timeout_ms: int | None = None) -> dict[str, str]:
         """Prolong leases from now on; attempts stay. Gives the new lease id for each old one that still held."""
-        given = tuple(leases)
-        command = commands.Extend(self.name, given, self._ids.take(len(given)), visibility_timeout_ms)
-        for event in self._broker.execute(command):
-            if isinstance(event, LeasesExtended):
-                new = dict(zip(event.ids, event.leases, strict=True))
-                old = {lease.partition(".")[0]: lease for lease in given}
-                return {old[id]: lease for id, lease in new.items()}
-        return {}
+        return self._account.extend(self.name, tuple(leases), visibility_timeout_ms)
 
     def peek(self, batch_size: int = 5) -> list[Peeked]:
         """Look at messages that are ready, without a lease or an attempt."""
-        now_us = self._broker.clock.now_us()
         return [
             Peeked(m.id, m.id, bodies.on_the_wire(m.body, m.content_type), m.attempts, m.timestamp_us // 1_000,
                    {"CF-Content-Type": m.content_type}, bodies.decode(m.body, m.content_type))
-            for m in waiting(self._state, now_us, batch_size)
+            for m in self._account.peek(self.name, batch_size)
         ]  # fmt: skip
 
     # --- managing
 
     def pause(self) -> None:
         """Deliver nothing from now on. Sends are stored, retention goes on, a batch that is out may finish."""
-        self._broker.execute(commands.ChangeQueue(self.name, delivery_paused=True))
+        self._account.execute(commands.ChangeQueue(self.name, delivery_paused=True))
 
     def resume(self) -> None:
         """Deliver again."""
-        self._broker.execute(commands.ChangeQueue(self.name, delivery_paused=False))
+        self._account.execute(commands.ChangeQueue(self.name, delivery_paused=False))
 
     def purge(self, refs: Iterable[str] | None = None) -> None:
         """Remove stored, delayed and leased messages, or those of `refs`. What a push consumer has in hand may finish."""
-        self._broker.execute(commands.Purge(self.name, None if refs is None else tuple(refs)))
+        self._account.execute(commands.Purge(self.name, None if refs is None else tuple(refs)))
 
     @property
     def settings(self) -> Settings:
@@ -271,7 +211,7 @@ class Queue:
 
     def messages(self) -> list[Held]:
         """Everything that the queue holds, in order of entry: ready, delayed, delivered and not settled, leased."""
-        now_us = self._broker.clock.now_us()
+        now_us = self._account.now_us
         return [
             Held(m.id, bodies.decode(m.body, m.content_type), m.attempts, m.content_type, moment(m.timestamp_us),
                  _PLACES[READY if m.ready_us <= now_us and m.place <= 1 else m.place], moment(m.ready_us))
@@ -288,7 +228,7 @@ class Queue:
 
     @property
     def _state(self) -> QueueState:
-        return find(self._broker.state, self.name)
+        return self._account.queue(self.name)
 
     def __len__(self) -> int:
         return len(self._state.messages)

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from datetime import datetime
 
+    from emulator.engine.delivery import Failure
     from emulator.engine.ledger.ledger import Ledger
-    from emulator.engine.targets.invocation import Failure
 
 SHOWN = 20
 """A printed report lists so many messages; `messages` has all."""

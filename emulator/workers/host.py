@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine
 
-    from emulator.engine.account import Broker
+    from emulator.engine.account import Account
     from emulator.workers.bindings import Environment
     from emulator.workers.stores.shared import Stores
 
@@ -20,7 +20,7 @@ class Host(NamedTuple):
     consumer its handler, `warn` puts a line into the report. `claimed` are the queues whose consumers have been set.
     """
 
-    account: Broker
+    account: Account
     env: Environment
     stores: Stores
     claimed: set[str]

@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from emulator.core.model import QueueState
-    from emulator.engine.account import Broker
+    from emulator.engine.account import Account
     from emulator.workers.config import Config
 
 
-def install(account: Broker, config: Config, claimed: set[str]) -> None:
+def install(account: Account, config: Config, claimed: set[str]) -> None:
     """Make the queues that are missing, and set the consumers.
 
     `claimed` are the queues whose consumers were set since the account was opened; what a journal remembers is replaced.

@@ -8,7 +8,7 @@ from shutil import copy
 
 import pytest
 
-from emulator import Emulator, Faults
+from emulator import Emulator
 from emulator.core import events as happened
 from emulator.core.model import Consumer
 from emulator.engine.journal import JournalCorrupt, JournalError, JournalNewer, JournalUnwritable, StaleWriter, replay
@@ -117,12 +117,12 @@ def used(path):
 
 def test_a_restart_goes_on_where_the_emulator_was(tmp_path):
     emu = used(tmp_path / "journal.db")
-    now, bodies, state = emu.now, emu.queue("jobs").bodies(), dump(emu._broker.state)
+    now, bodies, state = emu.now, emu.queue("jobs").bodies(), dump(emu.account.state)
     emu.close()
     emu = Emulator(journal=tmp_path / "journal.db")
     assert emu.now == now
     assert emu.queue("jobs").bodies() == bodies
-    again = dump(emu._broker.state)
+    again = dump(emu.account.state)
     assert [queue["messages"] for queue in again["queues"]] == [queue["messages"] for queue in state["queues"]]
     seen = []
     emu.consume("jobs", lambda batch: seen.extend((m.body, m.attempts) for m in batch.messages), max_batch_timeout=0)
@@ -151,9 +151,9 @@ def test_a_batch_that_was_out_when_the_process_died_has_failed(tmp_path):
         batch.messages[0].ack()
         raise KeyboardInterrupt
 
-    emu._runner.calls["jobs"] = lambda batch, _env, _ctx: dies(batch)
-    journal = emu._broker.journal
-    emu._runner._settle = lambda *_: journal.close()  # the process is gone before the batch can be settled
+    emu.attach(dies, queue="jobs")
+    journal = emu.account.journal
+    emu.timeline.deliveries.end = lambda *_: journal.close()  # the process is gone before the batch can be settled
     jobs.send("x")
     emu.advance(0)
     emu = Emulator(journal=path)
@@ -255,7 +255,7 @@ def test_ids_that_are_written_once_are_read_everywhere(tmp_path):
     assert max(sizes) < 200
 
 
-@pytest.mark.parametrize("wrong", [{"limits": "loose"}, {"faults": Faults(crashes=2)}, {"plan": "gold"}, {"start": "yesterday"}])
+@pytest.mark.parametrize("wrong", [{"limits": "loose"}, {"plan": "gold"}, {"start": "yesterday"}])
 def test_wrong_options_open_no_journal(wrong, tmp_path):
     with pytest.raises(ValueError):
         Emulator(journal=tmp_path / "journal.db", **wrong)
@@ -272,9 +272,9 @@ def test_a_journal_without_a_path_keeps_events_out_of_memory_and_leaves_no_file(
             emu.advance(10)
         events = emu.events
         assert sum(len(event.ids) for event in events if type(event).__name__ == "Sent") == 3_000
-        assert dump(replay(events)) == dump(emu._broker.state)
-        emu._broker.journal.keep_snapshot(emu._broker.state)
-        assert emu._broker.journal.snapshot() is None
+        assert dump(replay(events)) == dump(emu.account.state)
+        emu.account.journal.keep_snapshot(emu.account.state)
+        assert emu.account.journal.snapshot() is None
     assert list(tmp_path.iterdir()) == []
 
 
@@ -337,7 +337,7 @@ def test_a_snapshot_that_finds_no_room_is_let_be(tmp_path, monkeypatch):
     journal._db.execute(f"PRAGMA max_page_count = {pages + 8}")
     for number in range(8):
         emu.queue("jobs").send(number)
-        emu._broker.tidy()
+        emu.account.tidy()
     assert journal.snapshot() is None
     journal.close()
     with Emulator(journal=SQLiteJournal(path)) as again:

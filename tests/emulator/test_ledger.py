@@ -36,7 +36,7 @@ class Asking(Play):
 
     def step(self, step):
         super().step(step)
-        self.asked = everything(self.emu._broker.ledger)
+        self.asked = everything(self.emu.account.ledger)
 
 
 # --- one fold
@@ -46,7 +46,7 @@ class Asking(Play):
 def test_what_was_asked_for_between_all_steps_is_what_one_reading_tells(seed):
     play = Asking(scenario(seed))
     play.run()
-    assert everything(play.emu._broker.ledger) == everything(Ledger().follow(play.emu.events))
+    assert everything(play.emu.account.ledger) == everything(Ledger().follow(play.emu.events))
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -60,7 +60,7 @@ def test_a_ledger_that_forgets_counts_the_same(seed):
     assert not forgetful.records
     assert not forgetful.histories
     for name, tally in forgetful.tallies.items():  # of what has ended nothing is left
-        living = set(play.emu._broker.state.queues[name].messages)
+        living = set(play.emu.account.state.queues[name].messages)
         assert set(tally.attempts) | set(tally.large) | tally.repeated <= living
 
 
@@ -155,7 +155,7 @@ def test_a_dead_letter_that_was_sent_back_waits_in_its_queue_again():
     emu.consume("jobs", fail, max_retries=0, dead_letter_queue="dead", max_batch_timeout=0)
     id = jobs.send("x" * 70_000, content_type="text").ids[0]
     emu.run_until_idle()
-    emu._broker.execute(commands.Redrive("dead", "jobs", (id,)))
+    emu.account.execute(commands.Redrive("dead", "jobs", (id,)))
     end = emu.trace(id).end
     assert (end.state, end.queue, end.path, end.owner) == (message_states.WAITING, "jobs", ("jobs", "dead", "jobs"), "the consumer of jobs")
     assert [fate.state for fate in emu.fates] == ["dead-lettered", "purged", "waiting"]

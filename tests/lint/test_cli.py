@@ -72,9 +72,11 @@ def test_the_exit_code_tells_findings_at_or_above_fail_on(text, fail_on, code, r
         (["check", "gone.toml"], ["gone.toml", "no such file"]),
         (["check", "--select", "max-retrys-range"], ["max-retrys-range", "did you mean 'max-retries-range'?"]),
         (["check", "--ignore", "CFQ99"], ["CFQ99"]),
-        (["check", "--format", "html"], ["html"]),
-        (["check", "--fail-on", "fatal"], ["fatal"]),
-        (["check", "--plan", "gold"], ["gold"]),
+        (["check", "--format", "html"], ["--format is one of text, concise,", "not 'html'"]),
+        (["check", "--format", "jsn"], ["did you mean json?"]),
+        (["check", "--fail-on", "fatal"], ["--fail-on is one of error, warning, info, not 'fatal'"]),
+        (["check", "--plan", "gold"], ["--plan is one of free, paid, not 'gold'"]),
+        (["audit", "--format", "yaml"], ["--format is one of text,", "html, not 'yaml'"]),
         (["check", "--no-such-option"], ["--no-such-option"]),
         (["check", "--fixx"], ["--fix"]),
         (["check", "--env"], ["--env"]),
@@ -88,7 +90,7 @@ def test_the_exit_code_tells_findings_at_or_above_fail_on(text, fail_on, code, r
         (["schema", "nonsense"], ["nonsense"]),
         (["nonsense"], ["nonsense"]),
         (["wrangler.jsonc"], ["did you mean `cfq-lint check wrangler.jsonc`?"]),
-        (["rules", "--format", "yaml"], ["yaml"]),
+        (["rules", "--format", "yaml"], ["--format is one of text, json, not 'yaml'"]),
         (["diff", "gone", "wrangler.jsonc"], ["gone"]),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else None,
@@ -111,10 +113,16 @@ def test_an_unreadable_path_does_not_keep_the_rest_from_being_linted(room):
     assert "gone" in said(done)
 
 
-def test_a_folder_without_configurations_says_so_and_is_clean(tmp_path):
-    done = run("check", cwd=tmp_path)
-    assert done.returncode == 0
-    assert "no wrangler files" in said(done)
+def test_a_folder_without_configurations_is_told_and_exits_2(tmp_path):
+    (tmp_path / "empty").mkdir()
+    for paths in ([], ["."], ["empty", "."]):
+        done = run("check", *paths, cwd=tmp_path)
+        assert done.returncode == 2
+        assert f"no wrangler files in {', '.join(paths) or '.'}" in said(done)
+    put(tmp_path, CLEAN)
+    assert run("check", "empty", ".", cwd=tmp_path).returncode == 0
+    excluded = run("check", "--exclude", "wrangler.jsonc", cwd=tmp_path)
+    assert (excluded.returncode, said(excluded)) == (0, ""), "whoever excludes them knows that they are there"
 
 
 def test_without_arguments_help_is_shown(tmp_path):
@@ -135,7 +143,7 @@ def test_help_names_every_option_with_its_choices_and_the_exit_codes(room):
     text = run("check", "--help", cwd=room, env={"COLUMNS": "200"}).stdout.decode()
     for option in CHECK:
         assert f"--{option.name}" in text
-        assert option.help.split(".")[0][:30] in text
+        assert option.help.split(".")[0][:30] in " ".join(text.split())
     assert "2 wrong usage" in run("--help", cwd=room, env={"COLUMNS": "200"}).stdout.decode()
 
 
@@ -703,3 +711,33 @@ def test_several_processes_say_what_one_says(tmp_path, monkeypatch):
     two = lint_paths([str(tmp_path)], jobs=2)
     assert one == two
     assert len(one.files) == 41
+
+
+@pytest.mark.parametrize("command", ["rules", "limits", "audit", "explain", "schema", "diff", "check"])
+def test_a_folder_of_that_name_does_not_hide_a_command(command, room):
+    (room / command).mkdir()
+    arguments = {"explain": ["CFQ001"], "schema": ["limits"], "diff": [".", "."]}.get(command, [])
+    done = run(command, *arguments, cwd=room)
+    assert done.returncode == 0, said(done)
+    assert "no command" not in said(done)
+
+
+def test_explain_lists_the_rules_that_a_word_means(room):
+    done = run("explain", "dlq", cwd=room)
+    assert done.returncode == 0
+    listed = done.stdout.decode()
+    assert all(rule.name in listed for rule in every_rule() if "dlq" in rule.name)
+    assert "max-retries-range" not in listed
+    assert "6 dead and deprecated" not in listed
+    assert run("explain", "dead letter", cwd=room).stdout == run("explain", "dead-letter", cwd=room).stdout
+
+
+def test_a_fix_that_brings_a_new_finding_says_so(room):
+    put(room, '{ "queues": { "consumers": [{ "queue": "q" }] } }\n')
+    told = "a new finding: wrangler.jsonc:1: info CFQ304 dlq-no-consumer"
+    shown = run("check", "--unsafe-fixes", "--diff", cwd=room)
+    assert f"the fixes would bring {told}" in said(shown)
+    done = run("check", "--unsafe-fixes", cwd=room)
+    assert f"the fixes brought {told}" in said(done)
+    put(room, FIXABLE)
+    assert "new finding" not in said(run("check", "--fix", cwd=room))

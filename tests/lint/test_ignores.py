@@ -186,10 +186,10 @@ def judged(name):
         ('{\n  "name": "a" // cfq-lint: ignore[wrong-type]\n}\n', '{\n  "name": "a"\n}\n'),
         ('{ /* cfq-lint: ignore[wrong-type] */ "name": "a" }', '{ "name": "a" }'),
         (
-            '{ "legacy_env": 1 // cfq-lint: ignore[wrong-type, legacy-env, x] why\n}',
+            '{ "legacy_env": 1 // cfq-lint: ignore[wrong-type, legacy-env, wrong-encoding] why\n}',
             '{ "legacy_env": 1 // cfq-lint: ignore[legacy-env] why\n}',
         ),
-        ('{\r\n  // cfq-lint: ignore\r\n  "name": "a"\r\n}', '{\r\n  "name": "a"\r\n}'),
+        ('{\r\n  // cfq-lint: ignore[wrong-type]\r\n  "name": "a"\r\n}', '{\r\n  "name": "a"\r\n}'),
     ],
 )
 def test_the_fix_removes_what_is_idle_and_nothing_else(text, mended):
@@ -197,8 +197,88 @@ def test_the_fix_removes_what_is_idle_and_nothing_else(text, mended):
 
 
 def test_the_fix_of_a_toml_comment():
-    text = 'name = "a" # cfq-lint: ignore[wrong-type]\n# cfq-lint: ignore[x]\nmain = "b"\n'
+    text = 'name = "a" # cfq-lint: ignore[wrong-type]\n# cfq-lint: ignore[wrong-encoding]\nmain = "b"\n'
     assert settled(text, "wrangler.toml", judged("wrangler.toml"), unsafe=False)[0] == 'name = "a"\nmain = "b"\n'
+
+
+@pytest.mark.parametrize(
+    ("names", "mended"),
+    [
+        ("legacy_env", "legacy-env"),
+        ("Legacy-Env", "legacy-env"),
+        ("legacy-enf", "legacy-env"),
+        ("cfq605", "CFQ605"),
+        ("legacyenv, wrong-type", "legacy-env"),
+        ("legacy-env, LEGACY_ENV", "legacy-env"),
+        ("no-such-rule-at-all", "no-such-rule-at-all"),
+        ("CFQ999", "CFQ999"),
+        ("no-such-rule-at-all, wrong-type", "no-such-rule-at-all"),
+    ],
+)
+def test_the_fix_writes_a_misspelt_name_right_and_keeps_what_nobody_knows(names, mended):
+    text = '{{ "legacy_env": true // cfq-lint: ignore[{}] we know\n}}'
+    assert settled(text.format(names), "wrangler.jsonc", judged("wrangler.jsonc"), unsafe=False)[0] == text.format(mended)
+
+
+@pytest.mark.parametrize("comment", ["ignore why", "ignore[] why", "ignore-file"])
+def test_a_comment_that_cannot_hold_is_told_and_never_removed(comment):
+    text = f'{{ "legacy_env": true // cfq-lint: {comment}\n}}'
+    found = [f for f in lint_text(text).findings if f.name == "unused-ignore"]
+    assert [f.fix for f in found] == [None]
+
+
+def test_a_finding_is_not_fixed_that_a_misspelt_ignore_was_meant_to_accept(tmp_path):
+    text = '{ "queues": { "consumers": [\n  // cfq-lint: ignore[wrong_type] the API takes it\n  { "queue": "a", "max_retries": "3", "dead_letter_queue": "b" }\n] } }'
+    (tmp_path / "wrangler.jsonc").write_text(text, encoding="utf-8")
+    done = run("check", "--fix", ".", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout
+    assert (tmp_path / "wrangler.jsonc").read_text(encoding="utf-8") == text.replace("wrong_type", "wrong-type")
+
+
+ACROSS = ["consumer-without-dlq", "dlq-cycle", "dlq-no-consumer", "queue-consumed-by-two-workers", "queue-without-consumer", "queue-name-near-miss"]
+FACTS_ALONE = ["queue-not-provisioned", "dlq-jurisdiction-mismatch", "retention-exceeds-plan"]
+CODE_ALONE = ["queue-handler-missing"]
+ELSEWHERE = ["queue-missing", "consumer-removed-still-attached"]
+
+
+def idle(folder, *paths, **options):
+    from cfq_lint import lint_paths
+
+    return [f.message.rpartition(": ")[2] for f in lint_paths([str(folder / path) for path in paths], **options).findings if f.name == "unused-ignore"]
+
+
+@pytest.mark.parametrize("name", ACROSS + FACTS_ALONE + CODE_ALONE + ELSEWHERE)
+def test_an_ignore_of_a_rule_that_saw_too_little_is_not_called_idle(name, tmp_path):
+    (tmp_path / ".git").mkdir()
+    folder = tmp_path / "apps" / "api"
+    folder.mkdir(parents=True)
+    (folder / "wrangler.jsonc").write_text(f'// cfq-lint: ignore-file[{name}]\n{{ "name": "a", "main": "a.js" }}', encoding="utf-8")
+    assert not idle(tmp_path, "apps/api/wrangler.jsonc")
+    assert not idle(tmp_path, "apps")
+    assert idle(tmp_path, ".") == ([name] if name in ACROSS else [])
+    (tmp_path / "wrangler.jsonc").write_text("{", encoding="utf-8")
+    assert not idle(tmp_path, "."), "a file that does not parse may hold anything"
+
+
+def test_without_a_repository_the_folder_that_is_linted_is_the_project(tmp_path):
+    (tmp_path / "wrangler.jsonc").write_text('{ "name": "a" } // cfq-lint: ignore[dlq-cycle]', encoding="utf-8")
+    assert idle(tmp_path, ".") == ["dlq-cycle"]
+    assert not idle(tmp_path, "wrangler.jsonc")
+
+
+def test_an_ignore_of_a_rule_about_facts_is_idle_where_the_facts_are_there(tmp_path):
+    (tmp_path / "wrangler.jsonc").write_text('{ "name": "a" } // cfq-lint: ignore[queue-not-provisioned]', encoding="utf-8")
+    assert not idle(tmp_path, ".", known_queues=["a"])
+    (tmp_path / "cfq-lint.toml").write_text('known-queues = ["a"]\n[queues.a]\ndelivery_delay = 0\n', encoding="utf-8")
+    assert idle(tmp_path, ".") == ["queue-not-provisioned"]
+
+
+def test_an_ignore_of_a_rule_about_code_is_idle_where_the_code_was_read(tmp_path):
+    text = '{ "main": "a.js", "queues": { "consumers": [{ "queue": "a", "dead_letter_queue": "b" }] } } // cfq-lint: ignore[queue-handler-missing]'
+    (tmp_path / "wrangler.jsonc").write_text(text, encoding="utf-8")
+    assert not idle(tmp_path, ".")
+    (tmp_path / "a.js").write_text("export default { async queue(batch) {} };", encoding="utf-8")
+    assert idle(tmp_path, ".") == ["queue-handler-missing"]
 
 
 def test_an_ignore_of_a_rule_that_did_not_run_is_not_called_idle():

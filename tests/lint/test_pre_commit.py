@@ -13,7 +13,6 @@ import pytest
 from .support import ROOT
 
 BAD = '{ "queues": { "consumers": [{ "queue": "q", "max_retries": 1000, "dead_letter_queue": "q-dlq" }] } }\n'
-GOOD = '{ "queues": { "consumers": [{ "queue": "q", "dead_letter_queue": "q-dlq" }, { "queue": "q-dlq" }] } }\n'
 FIXABLE = '[[queues.consumers]]\nqueue = "t"\ndead_letter_queue = "t-dlq" # kept\nvisibility_timeout_ms = 30000\n\n[[queues.consumers]]\nqueue = "t-dlq"\n'
 FIXED = FIXABLE.replace("visibility_timeout_ms = 30000\n", "")
 
@@ -65,47 +64,140 @@ def checkout():
             yield file.relative_to(ROOT)
 
 
-def run_hook(workshop, room, hook, files):
-    """Run one hook on all files of a new repository; its exit code, what it said, and the repository."""
+def repository(workshop, room, hooks, files):
+    """A new repository that takes the hooks, pre-commit installed in it, everything committed past them; its room."""
     folder, scripts, revision = workshop
     room.mkdir()
     git("init", "-q", cwd=room)
+    listed = "".join(f"      - id: {hook}\n" for hook in hooks)
     (room / ".pre-commit-config.yaml").write_text(
-        f"repos:\n  - repo: {(folder / 'hooks').as_posix()}\n    rev: {revision}\n    hooks:\n      - id: {hook}\n", encoding="utf-8"
+        f"repos:\n  - repo: {(folder / 'hooks').as_posix()}\n    rev: {revision}\n    hooks:\n{listed}", encoding="utf-8"
     )
+    write(room, files)
+    git("add", "-A", cwd=room)
+    git("commit", "-q", "-m", "first", cwd=room)
+    done = subprocess.run([str(scripts / "pre-commit"), "install"], cwd=room, capture_output=True, text=True, check=False, env=hook_env(folder))
+    assert done.returncode == 0, done.stdout + done.stderr
+    return room
+
+
+def write(room, files):
     for name, text in files.items():
         (room / name).parent.mkdir(parents=True, exist_ok=True)
         (room / name).write_text(text, encoding="utf-8")
-    git("add", "-A", cwd=room)
-    env = clean_env(folder) | {"PRE_COMMIT_HOME": str(folder / "cache"), "PRE_COMMIT_COLOR": "never"}
-    done = subprocess.run(
-        [str(scripts / "pre-commit"), "run", "--all-files", "--verbose"], cwd=room, capture_output=True, text=True, check=False, env=env
-    )
+
+
+def hook_env(folder):
+    return clean_env(folder) | {"PRE_COMMIT_HOME": str(folder / "cache"), "PRE_COMMIT_COLOR": "never"}
+
+
+def commit(workshop, room, files):
+    """Change files, stage them alone and commit through the installed hook; the exit code and what was said."""
+    folder, _, _ = workshop
+    write(room, files)
+    git("add", *files, cwd=room)
+    identity = ["-c", "user.name=Nobody", "-c", "user.email=nobody@example.com", "-c", "commit.gpgsign=false"]
+    command = ["git", *identity, "commit", "-m", "change"]
+    done = subprocess.run(command, cwd=room, capture_output=True, text=True, check=False, env=hook_env(folder))
     return done.returncode, done.stdout + done.stderr
 
 
-def test_the_hook_passes_a_good_file_and_fails_a_bad_one(workshop, tmp_path):
-    code, said = run_hook(workshop, tmp_path / "good", "cfq-lint", {"wrangler.jsonc": GOOD, "package.json": BAD, "wrangler.jsonc.bak": BAD})
-    assert code == 0, said
-    assert "Passed" in said
-    code, said = run_hook(workshop, tmp_path / "bad", "cfq-lint", {"apps/x/wrangler.jsonc": BAD, "wrangler.jsonc": GOOD})
+ORDERS = """{
+  "name": "orders", "main": "src/orders.js", "compatibility_date": "2026-05-01",
+  "queues": {
+    "producers": [{ "binding": "MAILS", "queue": "mails" }],
+    "consumers": [{ "queue": "orders", "max_batch_size": 10, "dead_letter_queue": "failed-orders" }]
+  }
+}
+"""
+MAILS = """{
+  "name": "mails", "main": "src/mails.py", "compatibility_date": "2026-05-01", "compatibility_flags": ["python_workers"],
+  "queues": { "consumers": [{ "queue": "mails", "dead_letter_queue": "failed-mails" }] }
+}
+"""
+FAILED = """{
+  "name": "failed", "main": "src/failed.js", "compatibility_date": "2026-05-01",
+  "queues": { "consumers": [
+    { "queue": "failed-orders" },
+    // cfq-lint: ignore[queue-consumed-by-two-workers] moves to a Worker of its own next week
+    { "queue": "failed-mails" },
+    // cfq-lint: ignore[consumer-without-dlq] nothing is lost that is not counted elsewhere
+    { "queue": "counts" }
+  ] }
+}
+"""
+SECOND = """{
+  "name": "again", "main": "src/failed.js", "compatibility_date": "2026-05-01",
+  "queues": { "consumers": [{ "queue": "failed-mails" }] }
+}
+"""
+HANDLER = "export default { async queue(batch) { for (const message of batch.messages) message.ack(); } };\n"
+PYTHON = """from workers import WorkerEntrypoint
+
+
+class Default(WorkerEntrypoint):
+    async def queue(self, batch):
+        batch.ackAll()
+"""
+MONOREPO = {
+    "again/wrangler.jsonc": SECOND,
+    "failed/src/failed.js": HANDLER,
+    "failed/wrangler.jsonc": FAILED,
+    "mails/src/mails.py": PYTHON,
+    "mails/wrangler.jsonc": MAILS,
+    "orders/src/orders.js": HANDLER,
+    "orders/wrangler.jsonc": ORDERS,
+    "again/src/failed.js": HANDLER,
+}
+"""Four Workers: one finding of each is settled, or accepted, by what stands in another's file."""
+
+
+def test_whatever_is_staged_the_whole_repository_is_judged(workshop, tmp_path):
+    room = repository(workshop, tmp_path / "room", ["cfq-lint", "cfq-lint-sources"], MONOREPO)
+    for name, text in [("orders/wrangler.jsonc", ORDERS), ("failed/wrangler.jsonc", FAILED), ("mails/wrangler.jsonc", MAILS)]:
+        code, said = commit(workshop, room, {name: text.replace('"main"', '"workers_dev": false, "main"')})
+        assert code == 0, said
+        assert "cfq-lint" in said
+        assert "Passed" in said
+    code, said = commit(workshop, room, {"orders/wrangler.jsonc": ORDERS.replace("failed-orders", "fail-orders")})
     assert code == 1, said
-    assert "apps/x/wrangler.jsonc:1:60: error CFQ203 max-retries-range" in said
-    assert "exit code: 1" in said
+    assert "failed/wrangler.jsonc:4:16: warning CFQ301 consumer-without-dlq" in said, "the mistake shows in a file that is not staged"
+
+
+def test_a_source_alone_runs_the_second_hook_and_a_text_none(workshop, tmp_path):
+    room = repository(workshop, tmp_path / "room", ["cfq-lint", "cfq-lint-sources"], MONOREPO)
+    code, said = commit(workshop, room, {"mails/src/mails.py": PYTHON.replace("queue", "fetch")})
+    assert code == 1, said
+    assert "mails/wrangler.jsonc" in said
+    assert "CFQ801 queue-handler-missing" in said
+    assert "(no files to check)Skipped" in said
+    code, said = commit(workshop, room, {"mails/src/mails.py": PYTHON + "# newer\n"})
+    assert code == 0, said
+    code, said = commit(workshop, room, {"README.md": "text"})
+    assert code == 0, said
+    assert said.count("(no files to check)Skipped") == 2
 
 
 def test_the_fixing_hook_repairs_and_fails_once(workshop, tmp_path):
-    room = tmp_path / "room"
-    code, said = run_hook(workshop, room, "cfq-lint-fix", {"wrangler.toml": FIXABLE})
+    room = repository(workshop, tmp_path / "room", ["cfq-lint-fix"], {"README.md": "text"})
+    code, said = commit(workshop, room, {"wrangler.toml": FIXABLE})
     assert code == 1, said
     assert "files were modified by this hook" in said
     assert (room / "wrangler.toml").read_text(encoding="utf-8") == FIXED
-    shutil.rmtree(room / ".git")
-    code, said = run_hook(workshop, tmp_path / "again", "cfq-lint-fix", {"wrangler.toml": FIXED})
+    code, said = commit(workshop, room, {"wrangler.toml": FIXED})
     assert code == 0, said
 
 
+@pytest.mark.parametrize("staged", ["failed/wrangler.jsonc", "mails/wrangler.jsonc"])
+def test_the_fixing_hook_leaves_ignores_that_are_in_use(workshop, tmp_path, staged):
+    room = repository(workshop, tmp_path / "room", ["cfq-lint-fix"], MONOREPO)
+    code, said = commit(workshop, room, {staged: MONOREPO[staged].replace('"main"', '"workers_dev": false, "main"')})
+    assert code == 0, said
+    assert (room / "failed" / "wrangler.jsonc").read_text(encoding="utf-8").count("cfq-lint: ignore[") == 2
+
+
 def test_a_commit_without_configurations_skips_the_hook(workshop, tmp_path):
-    code, said = run_hook(workshop, tmp_path / "none", "cfq-lint", {"package.json": "{}", "config/mywrangler.json": BAD})
+    room = repository(workshop, tmp_path / "room", ["cfq-lint"], {"README.md": "text"})
+    code, said = commit(workshop, room, {"package.json": "{}", "config/mywrangler.json": BAD, "wrangler.jsonc.bak": BAD})
     assert code == 0, said
     assert "(no files to check)Skipped" in said

@@ -1,61 +1,41 @@
-"""One batch in the hands of its handler, and what went wrong with it."""
+"""What belongs to one run of a handler's code: its delivery, its tasks, and where a fault may end its process."""
 
 from __future__ import annotations
 
 import asyncio
 import contextvars
+from collections.abc import Coroutine, Generator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from cfq_lint.facts import limits as cloudflare
-from emulator.engine.clock import SECOND_US, moment
-from emulator.engine.error_text import error_repr
+from emulator.engine.faults import WorkerCrashed
 
 if TYPE_CHECKING:
-    from emulator.core.events import Delivered
-    from emulator.engine.targets.batch import MessageBatch
+    from collections.abc import Awaitable, Iterator
 
-WALL_US = cloudflare.CONSUMER_WALL_SECONDS * SECOND_US
+    from emulator.engine.delivery import Delivery
 
 current: contextvars.ContextVar[Invocation | None] = contextvars.ContextVar("invocation", default=None)
-"""The invocation whose code runs, so that its tasks can be told from others."""
+"""The invocation whose code runs, so that its tasks and its calls can be told from others."""
 
 
 class Invocation:
-    """One batch in the hands of its handler."""
+    """One batch in the hands of its handler. `open_awaits` counts the handler and what it asked to wait for.
 
-    __slots__ = (
-        "batch", "crashed", "error", "event", "finished", "open_awaits", "returned", "tasks", "wall_us",
-    )  # fmt: skip
+    With `waits`, the batch ends when its `waitUntil` promises have ended.
+    """
 
-    def __init__(self, event: Delivered, batch: MessageBatch) -> None:
-        self.event, self.batch = event, batch
-        self.wall_us = event.at_us + WALL_US
-        self.error: BaseException | None = None
-        self.returned = self.finished = self.crashed = False
+    __slots__ = ("delivery", "open_awaits", "returned", "tasks", "waits")
+
+    def __init__(self, delivery: Delivery, *, waits: bool = True) -> None:
+        self.delivery, self.waits = delivery, waits
+        self.returned = False
         self.open_awaits = 0
         self.tasks: dict[asyncio.Task[Any], None] = {}  # in order, so that every run cuts them off in the same order
 
     def forget(self, task: asyncio.Task[Any]) -> None:
         """A task of this invocation is done."""
         self.tasks.pop(task, None)
-
-    def fail(self, error: BaseException) -> None:
-        """Remember the first error; it decides the outcome."""
-        if self.error is None:
-            self.error = error
-
-
-class Failure:
-    """A handler's error: when, on which queue and batch, and the exception itself."""
-
-    __slots__ = ("at", "batch", "error", "queue", "raised")
-
-    def __init__(self, at_us: int, queue: str, batch: int, error: BaseException) -> None:
-        self.at, self.queue, self.batch, self.error = moment(at_us), queue, batch, error
-        self.raised = False
-
-    def __repr__(self) -> str:
-        return f"Failure(at={self.at.isoformat()}, queue={self.queue!r}, batch={self.batch}, error={error_repr(self.error)})"
 
 
 def enrol(loop: Any, work: Any, **options: Any) -> asyncio.Task[Any]:
@@ -66,3 +46,74 @@ def enrol(loop: Any, work: Any, **options: Any) -> asyncio.Task[Any]:
         invocation.tasks[task] = None
         task.add_done_callback(invocation.forget)
     return task
+
+
+def may_die_reading(delivery: Delivery) -> None:
+    """Choose the message at whose body the process dies, if it does."""
+    place = delivery.choose(len(delivery.event.ids) + 1, "crashes")
+    if not place:
+        return
+    doomed = delivery.event.ids[place - 1]
+
+    def read(id: str) -> None:
+        if id == doomed or delivery.crashed:
+            delivery.crash()
+
+    delivery.batch.crash_at(read)
+
+
+@contextmanager
+def binding_call() -> Iterator[None]:
+    """Around a call of a binding by a handler: its process may die before it or behind it; a dead one calls nothing."""
+    invocation = current.get()
+    delivery = None if invocation is None else invocation.delivery
+    if delivery is None:
+        yield
+        return
+    if delivery.crashed:
+        raise WorkerCrashed("a fault ended the handler's process")
+    point = delivery.choose(3, "crashes_at_call")
+    if point == 1:
+        delivery.crash()
+    yield
+    if point:
+        delivery.crash()
+
+
+class Dying(Coroutine[Any, Any, Any]):
+    """A handler's coroutine whose process may die wherever it awaits something."""
+
+    __slots__ = ("_delivery", "_work")
+
+    def __init__(self, work: Awaitable[Any], delivery: Delivery) -> None:
+        self._work: Generator[Any, Any, Any] | Coroutine[Any, Any, Any] = (
+            work if isinstance(work, Coroutine) else work.__await__()
+        )
+        self._delivery = delivery
+
+    def __await__(self) -> Generator[Any, Any, Any]:
+        return self  # it has what an iterator of awaits needs
+
+    def __iter__(self) -> Dying:
+        return self
+
+    def __next__(self) -> Any:
+        return self.send(None)
+
+    def send(self, value: Any) -> Any:
+        """Go on; where it awaits something, it may die."""
+        waited_for = self._work.send(value)
+        if self._delivery.choose(2, "crashes_at_await"):
+            self._delivery.crashed = True
+            self._work.throw(WorkerCrashed("a fault ended the handler's process"))
+            self._work.close()
+            raise WorkerCrashed("a fault ended the handler's process")
+        return waited_for
+
+    def throw(self, *error: Any) -> Any:
+        """Raise an error where it waits."""
+        return self._work.throw(*error)
+
+    def close(self) -> None:
+        """End it."""
+        self._work.close()

@@ -19,7 +19,7 @@ from emulator.server.observe.watch import dead_letter_sources
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from emulator.engine.account import Broker
+    from emulator.engine.account import Account
     from emulator.engine.ledger.ledger import Death
 
 
@@ -32,7 +32,7 @@ class SentBack(NamedTuple):
 
 
 def send_back(
-    broker: Broker, queue: str, deaths: dict[tuple[str, str], Death], target: str | None = None, limit: int | None = None
+    broker: Account, queue: str, deaths: dict[tuple[str, str], Death], target: str | None = None, limit: int | None = None
 ) -> SentBack:
     """Send the dead letters of a queue, `limit` at most, each to its own source, or all that waits there to `target`.
 
@@ -60,7 +60,7 @@ def send_back(
     return SentBack(moved, len(waiting) - moved, None if moved == len(letters) else "their source is not known or is gone")
 
 
-def _homes(broker: Broker, queue: str, letters: list[Message], deaths: dict[tuple[str, str], Death]) -> dict[str, str | None]:
+def _homes(broker: Account, queue: str, letters: list[Message], deaths: dict[tuple[str, str], Death]) -> dict[str, str | None]:
     """Where each letter came from: as watched, else as the journal says, else the only queue that sends its letters here."""
     homes: dict[str, str | None] = {
         letter.id: deaths[queue, letter.id].source for letter in letters if (queue, letter.id) in deaths

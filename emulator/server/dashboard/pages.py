@@ -120,7 +120,7 @@ class Dashboard:
     async def _now(self, answer: Answer, request: Request, given: dict[str, Any]) -> Any:
         """Act at the present moment; nothing else happens meanwhile unless the answer itself waits."""
         engine = self._service.engine
-        with engine.lock:
+        with self._service.broker.lock:
             engine.catch_up()
             self._watch.catch_up()
             try:

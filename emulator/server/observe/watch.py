@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from emulator.core.events import Event
     from emulator.core.model import QueueState
-    from emulator.engine.account import Broker
+    from emulator.engine.account import Account
     from emulator.engine.ledger.ledger import Death
     from emulator.engine.ledger.tally import Tally
 
@@ -36,12 +36,12 @@ PAST_EVENTS_MAX, PAST_MESSAGES_MAX = 20_000, 50_000
 class Watch:
     """Follows a broker from now on. `ledger` has tallies by queue and deaths, `series` the course of each queue."""
 
-    def __init__(self, broker: Broker) -> None:
+    def __init__(self, broker: Account) -> None:
         self._lock = Lock()
         self._tellers: list[Callable[[Event], None]] = []
         self._attach(broker)
 
-    def _attach(self, broker: Broker) -> None:
+    def _attach(self, broker: Account) -> None:
         self.broker = broker
         self.series: dict[str, Series] = {}
         self.ledger = Ledger(keeps=False)
@@ -77,7 +77,7 @@ class Watch:
                 self._sample(state, name, at_us)
         return True
 
-    def follow(self, broker: Broker) -> None:
+    def follow(self, broker: Account) -> None:
         """Follow another broker from now on, and forget the first: the emulator was reset."""
         with self._lock:
             if self._hear in self.broker.listeners:

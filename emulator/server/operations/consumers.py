@@ -86,7 +86,7 @@ def _set(call: Call, row: Row, *, replace: bool, id: str | None = None) -> dict[
         raise refusals.ConsumerExists(f"Queue '{row['public']}' has a consumer already: {refusals.ConsumerExists.cause}")
     consumer = _consumer(body, _dead_letter_queue(service, row, body.dead_letter_queue))
     service.directory.save(row, consumer=known)  # first, so that a consumer is never without its script
-    attached = consumer.type == "worker" and service.engine.handles(row["core"])
+    attached = consumer.type == "worker" and service.handles(row["core"])
     try:
         service.execute(commands.SetConsumer(row["core"], consumer, attached, replace))
     except (refusals.Refused, JournalUnwritable):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from emulator.core.events import to_json
 from emulator.core.refusals import JSONRequestBodyInvalid
 from emulator.engine.clock import moment, span_us
-from emulator.engine.faults import Dice, Faults
+from emulator.engine.faults import Faults
 from emulator.server.access import READ
 from emulator.server.operations.operation import Call, Operation, number_of
 from emulator.server.service import iso
@@ -23,7 +23,7 @@ def time_json(service: Service) -> dict[str, Any]:
     """The present moment, how time runs, and how many batches are out."""
     return {
         "now": iso(service.now_us), "now_ms": service.now_us // 1_000, "mode": service.engine.mode,
-        "batches_out": service.engine.busy,
+        "batches_out": service.engine.batches_out,
     }  # fmt: skip
 
 
@@ -55,7 +55,7 @@ def reset(call: Call) -> dict[str, Any]:
     service = call.service
     for name in service.emulator.queues:
         service.emulator.delete_queue(name)
-    _set_faults(service, Faults())
+    service.broker.use_faults(Faults())
     return time_json(service)
 
 
@@ -73,21 +73,16 @@ def events(call: Call) -> dict[str, Any]:
 
 def get_faults(call: Call) -> dict[str, Any]:
     """The chances of faults."""
-    return dict(call.service.dice.faults._asdict())
+    return call.service.broker.faults.as_dict()
 
 
 def put_faults(call: Call) -> dict[str, Any]:
     """Set the chances of faults."""
     try:
-        _set_faults(call.service, Faults(**call.body.model_dump()))
-    except ValueError as error:
+        call.service.broker.use_faults(Faults(**call.body.model_dump()))
+    except (TypeError, ValueError) as error:
         raise JSONRequestBodyInvalid(str(error)) from None
     return get_faults(call)
-
-
-def _set_faults(service: Service, faults: Faults) -> None:
-    new = Dice(faults, service.emulator.seed)
-    service.dice.faults, service.dice.calm = new.faults, new.calm
 
 
 OPERATIONS = (

@@ -68,7 +68,7 @@ def pull(call: Call) -> dict[str, Any]:
     messages = [
         {"id": m.id, "body": stored.on_the_wire(m.body, m.content_type), "attempts": m.attempts,
          "timestamp_ms": m.timestamp_us // 1_000, "metadata": metadata[m.content_type], "lease_id": lease}
-        for m, lease in queue.lease(size, body.visibility_timeout_ms)
+        for m, lease in call.service.broker.lease(queue.name, size, body.visibility_timeout_ms)
     ]  # fmt: skip
     if not messages:
         call.service.watch.empty_pull(queue.name)

@@ -89,7 +89,7 @@ class Endpoint:
 
     def _act(self, call: Call) -> Any:
         engine = self.service.engine
-        with engine.lock:
+        with self.service.broker.lock:
             engine.catch_up()
             try:
                 return self.operation.act(call)

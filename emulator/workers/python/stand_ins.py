@@ -9,6 +9,7 @@ import os
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from emulator.engine.bodies.undefined import UNDEFINED
 from emulator.workers.python import asgi, worker_time
 from emulator.workers.python.errors import JsException, NotEmulated
 from emulator.workers.python.javascript import convert, js_globals
@@ -16,7 +17,7 @@ from emulator.workers.python.javascript.headers import Headers
 from emulator.workers.python.javascript.http_values import Request, Response
 from emulator.workers.python.javascript.js_url import URL
 from emulator.workers.python.javascript.js_values import JsProxy
-from emulator.workers.python.javascript.to_js import UNDEFINED, create_proxy, to_js
+from emulator.workers.python.javascript.to_js import create_proxy, to_js
 from emulator.workers.python.worker_sys import WorkerSys, worker_os
 
 if TYPE_CHECKING:
@@ -53,10 +54,10 @@ class NonRetryableError(Exception):
 def _of_other_kind(name: str, what: str) -> type:
     """A base class of what a Worker's file may have beside its consumer: it loads, and only making one is not emulated."""
 
-    def __init__(self: Any, *_given: Any, **_named: Any) -> None:
+    def refuse(self: Any, *_given: Any, **_named: Any) -> None:
         raise NotEmulated(f"{what}: an instance of {type(self).__name__}")
 
-    return type(name, (), {"__init__": __init__, "__module__": "workers", "__doc__": f"The base of {what}."})
+    return type(name, (), {"__init__": refuse, "__module__": "workers", "__doc__": f"The base of {what}."})
 
 
 def handler(function: Any) -> Any:

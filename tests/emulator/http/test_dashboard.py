@@ -221,7 +221,7 @@ def test_the_timeline_of_a_message_is_what_the_whole_journal_says_of_it(emu, job
     emu.queue("dead").purge()
     emu.run_until_idle()
     for id in ids:
-        cut, first = timeline(emu._broker.journal.read(), id)
+        cut, first = timeline(emu.account.journal.read(), id)
         assert first is not None
         assert list(cut) == list(emu.trace(id))
     found = web.get(f"{DATA}/messages/{ids[1]}").json()
@@ -475,7 +475,7 @@ def test_a_series_is_bounded_and_keeps_the_highest_depth():
 
 
 def test_a_clock_that_jumps_keeps_what_it_saw_on_the_way(emu, jobs):
-    watch = Watch(emu._broker)
+    watch = Watch(emu.account)
     for _ in range(50):
         jobs.send(1)
         emu.advance(86_400)
@@ -496,7 +496,7 @@ def test_history_is_kept_of_so_many_queues_at_most(emu, monkeypatch, web):
 
 def test_what_is_remembered_of_dead_letters_is_bounded(emu, jobs, monkeypatch):
     monkeypatch.setattr("emulator.engine.ledger.ledger.DEATHS_MAX", 5)
-    watch = Watch(emu._broker)
+    watch = Watch(emu.account)
     emu.consume("jobs", fail, max_retries=0, dead_letter_queue="dead", max_batch_timeout=0)
     for n in range(20):
         jobs.send(n)
@@ -506,10 +506,10 @@ def test_what_is_remembered_of_dead_letters_is_bounded(emu, jobs, monkeypatch):
 
 def test_a_dead_letter_that_left_is_forgotten_with_the_account(emu, jobs):
     """A reset gives the watch another broker; what it saw of the first is gone."""
-    watch = Watch(emu._broker)
+    watch = Watch(emu.account)
     jobs.send(1)
     other = Emulator()
-    watch.follow(other._broker)
+    watch.follow(other.account)
     assert watch.series == {}
     jobs.send(2)
     assert watch.tallies == {}

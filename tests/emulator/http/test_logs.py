@@ -39,7 +39,7 @@ def fail(_batch):
 
 
 def events(emu):
-    Watch(emu._broker).tell(EventLog().tell)
+    Watch(emu.account).tell(EventLog().tell)
 
 
 def test_what_happens_to_messages_is_said_in_miniflare_s_words(emu, jobs, log):

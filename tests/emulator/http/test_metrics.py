@@ -122,7 +122,7 @@ def test_lapsed_leases_are_retries(emu, jobs, web):
 def test_lapses_between_two_commands_are_seen_by_the_second(emu, jobs):
     """The broker tells nobody of what time brings about; the journal does, and in order."""
     emu.consume("jobs", type="http_pull", max_retries=5)
-    watch = Watch(emu._broker)
+    watch = Watch(emu.account)
     seen = []
     watch.tell(lambda event: seen.append(type(event).__name__))
     jobs.send(1)
@@ -138,11 +138,11 @@ def test_lapses_between_two_commands_are_seen_by_the_second(emu, jobs):
 def test_duplicates_after_a_lost_acknowledgement():
     emu = Emulator(seed=3, faults=Faults(duplicates=0.5))
     jobs = emu.create_queue("jobs")
-    watch = Watch(emu._broker)
+    watch = Watch(emu.account)
     emu.consume("jobs", lambda _batch: None, max_batch_timeout=0, max_retries=3)
     jobs.send_batch([{"body": n} for n in range(20)])
     emu.advance(60)
-    repeats = emu._broker.state.queues["jobs"].counts.repeated
+    repeats = emu.account.state.queues["jobs"].counts.repeated
     assert repeats > 0
     assert watch.tallies["jobs"].duplicates == repeats
     emu.close()
@@ -164,7 +164,7 @@ def test_a_pull_that_finds_nothing_is_billed_as_a_read(emu, jobs, web):
 
 @pytest.mark.usefixtures("jobs")
 def test_dedupe_hits_and_empty_pulls_are_reported_by_those_who_see_them(emu):
-    watch = Watch(emu._broker)
+    watch = Watch(emu.account)
     watch.dedupe_hit("jobs")
     watch.dedupe_hit("jobs", 2)
     watch.empty_pull("jobs")
@@ -196,11 +196,11 @@ def test_what_a_short_journal_tells_is_counted_again_after_a_restart(tmp_path):
     with Emulator(journal=file) as emu:
         emu.create_queue("jobs").send(1)
         emu.consume("jobs", fail, max_retries=1, dead_letter_queue="dead", max_batch_timeout=0)
-        before = Watch(emu._broker)
+        before = Watch(emu.account)
         emu.run_until_idle()
         first = exposition(before)
     with Emulator(journal=file) as emu:
-        after = Watch(emu._broker)
+        after = Watch(emu.account)
         lines = [[line for line in text.splitlines() if b"journal_events" not in line] for text in (first, exposition(after))]
         assert lines[0] == lines[1]
         death = after.deaths["dead", emu.queue("dead").messages()[0].id]
@@ -213,7 +213,7 @@ def test_behind_a_long_journal_counting_begins_with_the_state(emu, jobs, monkeyp
     emu.consume("jobs", fail, max_retries=5, max_batch_timeout=0, retry_delay=60)
     jobs.send("x" * 70_000, content_type="text")
     emu.advance(0)
-    watch = Watch(emu._broker)
+    watch = Watch(emu.account)
     assert not watch.tallies["jobs"].retries
     emu.advance(60)
     assert watch.tallies["jobs"].retries == {2: 1}
@@ -224,7 +224,7 @@ def test_every_counter_agrees_with_the_events(emu):
     """A busy account with every kind of end: what was watched event by event is what a second reading finds."""
     for name in ("a", "b"):
         emu.create_queue(name, message_retention_period=60)
-    watch = Watch(emu._broker)
+    watch = Watch(emu.account)
     emu.consume("a", lambda batch: [m.retry() if m.body % 3 else m.ack() for m in batch.messages], max_retries=2, dead_letter_queue="b")
     for round in range(30):
         emu.queue("a").send_batch([{"body": n, "delaySeconds": n % 90} for n in range(round, round + 20)])
@@ -232,7 +232,7 @@ def test_every_counter_agrees_with_the_events(emu):
     emu.queue("b").purge()
     emu.advance(100)
     watch.catch_up()
-    again = Watch(emu._broker)
+    again = Watch(emu.account)
     for name in ("a", "b"):
         one, two = watch.tallies[name], again.tallies[name]
         for field in ("retries", "ended", "operations", "messages", "attempts", "large", "duplicates"):
@@ -265,12 +265,12 @@ def test_health_says_when_the_server_stops_or_cannot_store(emu, monkeypatch):
     with httpx.Client(transport=transport, base_url="http://emulator") as web:
         transport.service.stopping = True
         assert (web.get("/health").status_code, web.get("/health").json()["status"]) == (503, "stopping")
-        monkeypatch.setattr(emu._broker.journal.__class__, "length", lambda _journal: 10**6)
+        monkeypatch.setattr(emu.account.journal.__class__, "length", lambda _journal: 10**6)
         assert web.get("/health").json()["status"].startswith("failing")
 
 
 def test_refusals_are_not_counted(emu, jobs):
-    watch = Watch(emu._broker)
+    watch = Watch(emu.account)
     with pytest.raises(Refused):
         jobs.send("x" * 128_001, content_type="text")
     assert "jobs" not in {name for name, tally in watch.tallies.items() if tally.operations}

@@ -12,7 +12,9 @@ import httpx
 import pytest
 
 from emulator import Emulator
-from emulator.engine.targets.outside import PushURL, PythonHandler
+from emulator.engine.targets.real_time import RealTime
+from emulator.engine.targets.thread import ThreadTarget
+from emulator.engine.targets.url import URLTarget
 from emulator.server import Transport
 from tests.emulator.http.servers import Server
 
@@ -54,11 +56,11 @@ class Endpoint:
         self.thread.join()
 
 
-def deliver(outside, *bodies, retries=1, until="run-until-idle"):
+def deliver(target, *bodies, retries=1, until="run-until-idle"):
     """Send messages to a queue whose consumer is outside, and let time pass; the emulator, for a look."""
     emu = Emulator()
     emu.create_queue("jobs")
-    transport = Transport(emu, control=True, outside={"jobs": outside})
+    transport = Transport(emu, control=True, targets={"jobs": target})
 
     async def go():
         async with httpx.AsyncClient(transport=transport, base_url="http://emulator") as client:
@@ -70,9 +72,9 @@ def deliver(outside, *bodies, retries=1, until="run-until-idle"):
             assert (await client.post(f"{path}/messages/batch", json={"messages": rows})).status_code == 200
             answer = await client.post(f"/emulator/time/{until}")
             assert answer.status_code == 200, answer.text
-            await outside.close()
 
     asyncio.run(go())
+    emu.timeline.deliveries.close()
     return emu
 
 
@@ -88,7 +90,7 @@ def test_a_batch_is_posted_and_its_result_is_the_runtime_s():
         return {**OK, "retryMessages": [{"msgId": ids["again"], "delaySeconds": 60}], "explicitAcks": [ids["done"]]}
 
     with Endpoint(answer) as endpoint:
-        emu = deliver(PushURL(endpoint.url), "done", "again")
+        emu = deliver(URLTarget(RealTime(), endpoint.url), "done", "again")
     assert [[m["body"] for m in batch["messages"]] for batch in endpoint.batches] == [["done", "again"], ["again"]]
     first = endpoint.batches[0]
     assert first["queue"] == "jobs"
@@ -108,7 +110,7 @@ LIES = [
 @pytest.mark.parametrize("lie", LIES, ids=lambda lie: repr(lie[:40]))
 def test_a_lying_endpoint_is_a_failed_delivery(lie):
     with Endpoint(lambda _batch: lie) as endpoint:
-        emu = deliver(PushURL(endpoint.url), 1)
+        emu = deliver(URLTarget(RealTime(), endpoint.url), 1)
     assert len(endpoint.batches) == 2
     assert states(emu) == [(1, "jobs", "dead-lettered"), (1, "dlq", "waiting")]
 
@@ -116,7 +118,7 @@ def test_a_lying_endpoint_is_a_failed_delivery(lie):
 def test_a_dead_endpoint_is_a_failed_delivery():
     with Endpoint(lambda _batch: OK) as endpoint:
         url = endpoint.url
-    emu = deliver(PushURL(url), 1)
+    emu = deliver(URLTarget(RealTime(), url), 1)
     assert states(emu) == [(1, "jobs", "dead-lettered"), (1, "dlq", "waiting")]
     assert "ConnectError" in emu.deliveries[0].error
 
@@ -124,7 +126,7 @@ def test_a_dead_endpoint_is_a_failed_delivery():
 def test_a_slow_endpoint_is_a_failed_delivery():
     over = threading.Event()
     with Endpoint(lambda _batch: over.wait(10) and OK) as endpoint:
-        emu = deliver(PushURL(endpoint.url, timeout_seconds=0.2), 1)
+        emu = deliver(URLTarget(RealTime(), endpoint.url, timeout_seconds=0.2), 1)
         over.set()
     assert [d.outcome for d in emu.deliveries] == ["exceededWallTime"] * 2
     assert states(emu)[0] == (1, "jobs", "dead-lettered")
@@ -136,7 +138,7 @@ def test_python_handlers_run_beside_the_server():
         for message in batch.messages:
             message.ack() if message.body else message.retry()
 
-    emu = deliver(PythonHandler(handler), 1, 0)
+    emu = deliver(ThreadTarget(RealTime(), handler), 1, 0)
     assert states(emu) == [(1, "jobs", "acked"), (0, "jobs", "dead-lettered"), (0, "dlq", "waiting")]
 
 
@@ -151,15 +153,15 @@ def test_a_handler_that_raises_or_never_ends_fails():
     def raising(_batch):
         raise RuntimeError("no")
 
-    emu = deliver(PythonHandler(raising), 1)
+    emu = deliver(ThreadTarget(RealTime(), raising), 1)
     assert [d.error for d in emu.deliveries] == ["RuntimeError: no"] * 2
 
     def failing_twice(_batch):
         raise UntellableError
 
-    emu = deliver(PythonHandler(failing_twice), 1)
+    emu = deliver(ThreadTarget(RealTime(), failing_twice), 1)
     assert [d.error for d in emu.deliveries] == ["UntellableError: <UntellableError: str() raised IndexError>"] * 2
-    emu = deliver(PythonHandler(lambda _batch: over.wait(10), timeout_seconds=0.1), 1)
+    emu = deliver(ThreadTarget(RealTime(), lambda _batch: over.wait(10), timeout_seconds=0.1), 1)
     over.set()
     assert [d.outcome for d in emu.deliveries] == ["exceededWallTime"] * 2
 

@@ -265,9 +265,9 @@ def test_other_classes(emu, load):
     said = "not emulated: env.ROOMS, a binding of durable_objects (put an object of your own there: worker.env.ROOMS = …)"
     assert [tuple(line) for line in worker.console] == [("warn", said)]
     assert emu.report().warnings == [f"<Worker entry.py>: {said}"]
-    with pytest.raises(NotImplementedError, match="^not emulated: Durable Objects: an instance of Room$"):
+    with pytest.raises(NotImplementedError, match=r"^not emulated: Durable Objects: an instance of Room$"):
         worker.call("Room", None, None)
-    with pytest.raises(NotImplementedError, match="^not emulated: Workflows: an instance of Import$"):
+    with pytest.raises(NotImplementedError, match=r"^not emulated: Workflows: an instance of Import$"):
         worker.module.Import(None, None)
 
 

@@ -301,7 +301,7 @@ def test_nothing_of_a_worker_reaches_the_test(write, run, monkeypatch):
     assert found == [("1", False, "later", 1), ("2", False, "later", 2), ("2", False, "later", 2), ("child", False, "later", 2)]
 
 
-def test_two_workers_in_turns_keep_their_own(emu, write, run):
+def test_two_workers_in_turns_keep_their_own(write, run):
     import os
 
     source = """
@@ -334,4 +334,4 @@ def test_what_a_worker_puts_into_its_path_is_where_its_own_modules_are(write, tm
     assert module.far.WHO == "far"
     assert "far" not in sys.modules
     with pytest.raises(ModuleNotFoundError):
-        write("import far\n")
+        write("import far\n", queues={})

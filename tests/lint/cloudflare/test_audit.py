@@ -88,12 +88,14 @@ def test_a_path_that_is_not_there_is_exit_2_with_the_rest_of_the_report(shop, ca
     assert "in 1 file" in said
 
 
-def test_a_folder_without_files_is_said_and_the_access_still_tried(room, capfd):
+def test_a_folder_without_files_is_said_and_the_access_still_tried(room, shop, capfd):
     (room / "wrangler.jsonc").unlink()
+    code, _, err = audit("--base-url", shop.url, out=capfd)
+    assert code == 2
+    assert "no wrangler files in ." in err
     with Server(lambda handler, _: handler.json(refusal(10000, "Authentication error"), 401)) as server:
         code, _, err = audit("--base-url", server.url, out=capfd)
     assert code == 2
-    assert "no wrangler files in ." in err
     assert "HTTP 401" in err
 
 

@@ -1,0 +1,315 @@
+"""Deliveries: batches that are out, who has them, what faults do to them, and how they end. The same for every target.
+
+An invocation begins when a batch leaves and ends when its target says so; it has 15 minutes:
+https://developers.cloudflare.com/queues/platform/limits/.
+"""
+
+from __future__ import annotations
+
+import heapq
+from typing import TYPE_CHECKING, Protocol
+
+from cfq_lint.facts import limits as cloudflare
+from emulator.core.commands import Settle
+from emulator.engine.clock import SECOND_US, moment
+from emulator.engine.error_text import error_repr
+from emulator.engine.faults import WorkerCrashed
+from emulator.engine.journal import JournalUnwritable
+from emulator.engine.metrics import Metrics
+from emulator.engine.targets.batch import MessageBatch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from emulator.core.events import Delivered
+    from emulator.core.model import Flight
+    from emulator.engine.account import Account
+
+WALL_US = cloudflare.CONSUMER_WALL_SECONDS * SECOND_US
+CRASHED = "WorkerCrashed: a fault ended the handler's process"
+OVERLAPPED = "a fault gave the batch out again while its handler worked"
+
+_TRACEBACKS_MAX = 1_000
+"""Later errors are kept without their tracebacks, because these hold on to every message of their batch."""
+
+
+class Target(Protocol):
+    """Where the batches of a queue go."""
+
+    name: str
+    """Which of the faults' `targets` it is."""
+
+    @property
+    def runtime(self) -> Runtime:
+        """What runs its handler."""
+
+    def deliver(self, delivery: Delivery) -> Settle | None:
+        """Give a batch to its handler. The settlement; None when it ends later, by `delivery.end`."""
+
+    def cut(self, delivery: Delivery, error: BaseException) -> Settle:
+        """End a delivery whose time is over, whatever its handler does."""
+
+
+class Runtime(Protocol):
+    """What runs handlers; several targets may share one."""
+
+    def listen(self, on_end: Callable[[], None]) -> None:
+        """Call something, on any thread, when a delivery has ended in real time."""
+
+    def next_wake_us(self) -> int | None:
+        """When a handler has something to do next, on the account's clock; None when none has."""
+
+    def wake(self, now_us: int) -> None:
+        """Run what handlers have to do at this moment."""
+
+    @property
+    def busy(self) -> bool:
+        """Whether something that was promised beyond its batch has not ended."""
+
+    @property
+    def outside(self) -> int:
+        """How many deliveries end in real time, those that have ended and were not taken among them."""
+
+    @property
+    def working(self) -> int:
+        """How many of those have not ended."""
+
+    def take(self) -> list[tuple[Delivery, Settle]]:
+        """What has ended in real time since the last look."""
+
+    def wait(self, seconds: float) -> None:
+        """Wait so long, in real time, for something to end."""
+
+    def close(self) -> None:
+        """End everything."""
+
+
+class Delivery:
+    """One batch in the hands of its target."""
+
+    __slots__ = ("_batch", "crashed", "deliveries", "ended", "error", "event", "flight", "metrics", "target", "wall_us")
+
+    def __init__(self, deliveries: Deliveries, event: Delivered, target: Target) -> None:
+        queue = deliveries.account.state.queues[event.queue]
+        self.deliveries, self.event, self.target = deliveries, event, target
+        self.flight: Flight = queue.flights[event.batch]
+        self.metrics = Metrics(queue, remaining=True)
+        self.wall_us = event.at_us + WALL_US
+        self.crashed = self.ended = False
+        self.error: BaseException | None = None
+        self._batch: MessageBatch | None = None
+
+    @property
+    def queue(self) -> str:
+        """What the queue is called by those who consume it."""
+        return self.deliveries.public(self.event.queue)
+
+    @property
+    def batch(self) -> MessageBatch:
+        """The batch as a handler sees it."""
+        if self._batch is None:
+            account, late = self.deliveries.account, self.deliveries.late_warnings.append
+            self._batch = MessageBatch(self.queue, self.flight, self.metrics, account.limits, late)
+        return self._batch
+
+    def choose(self, n: int, label: str) -> int:
+        """What chance says of this delivery; 0 where the fault does not act on its target."""
+        account = self.deliveries.account
+        if not account.chance.active:
+            return 0
+        with account.lock:  # a handler may ask on a thread of its own
+            return account.chance.choose(n, label)
+
+    def crash(self) -> None:
+        """End the handler's process here. Raises WorkerCrashed."""
+        self.crashed = True
+        raise WorkerCrashed("a fault ended the handler's process")
+
+    def fail(self, error: BaseException) -> None:
+        """Remember the first error; it decides the outcome."""
+        if self.error is None:
+            self.error = error
+
+    def settlement(self, outcome: str, error: str | None = None) -> Settle:
+        """What the handler's calls and its end ask for; nothing that it said where its process is dead."""
+        event = self.event
+        if self.crashed:
+            self.batch.settlement(event.batch, outcome, error)  # what is said from now on is too late
+            return Settle(event.queue, event.batch, "exception", CRASHED)
+        return self.batch.settlement(event.batch, outcome, error)._replace(queue=event.queue)
+
+    def end(self, settle: Settle) -> None:
+        """The target has come to an end, after `deliver` returned None."""
+        self.deliveries.end(self, settle)
+
+
+class Failure:
+    """A handler's error: when, on which queue and batch, and the exception itself."""
+
+    __slots__ = ("at", "batch", "error", "queue", "raised")
+
+    def __init__(self, at_us: int, queue: str, batch: int, error: BaseException) -> None:
+        self.at, self.queue, self.batch, self.error = moment(at_us), queue, batch, error
+        self.raised = issubclass(type(error), WorkerCrashed)  # a fault is no mistake of the handler for a strict test to raise
+
+    def __repr__(self) -> str:
+        return f"Failure(at={self.at.isoformat()}, queue={self.queue!r}, batch={self.batch}, error={error_repr(self.error)})"
+
+
+class Deliveries:
+    """Gives batches to targets and settles them. `public` tells what a queue is called by those who consume it.
+
+    `on_end` is called, on any thread, when something has ended in real time. `failures` are the errors of handlers, oldest
+    first; `late_warnings` those of calls after the end of their batch.
+    """
+
+    def __init__(self, account: Account) -> None:
+        self.account = account
+        self.public: Callable[[str], str] = str
+        self.on_end: Callable[[], None] = lambda: None
+        self.targets: dict[str, Target] = {}
+        self.runtimes: list[Runtime] = []
+        self.failures: list[Failure] = []
+        self.late_warnings: list[str] = []
+        self.interrupt: BaseException | None = None
+        """Ctrl-C in a handler: it stops the test, after the batch has been settled."""
+        self.out: dict[int, Delivery] = {}
+        self._walls: list[tuple[int, int, Delivery]] = []
+        self._held: list[tuple[int, int, Delivery, Settle]] = []
+        self._unkept: list[tuple[Delivery, Settle]] = []
+
+    def attach(self, queue: str, target: Target) -> None:
+        """Give a queue its target."""
+        self.targets[queue] = target
+        self.add(target.runtime)
+
+    def add(self, runtime: Runtime) -> None:
+        """Let what runs there go on as time moves."""
+        if not any(known is runtime for known in self.runtimes):
+            self.runtimes.append(runtime)
+            runtime.listen(self._on_end)
+
+    def _on_end(self) -> None:
+        self.on_end()
+
+    def detach(self, queue: str) -> None:
+        """Take a queue's target away; what is out may still end."""
+        self.targets.pop(queue, None)
+
+    def start(self, event: Delivered) -> None:
+        """Give a batch to its target; it may have ended when this returns."""
+        target = self.targets[event.queue]
+        delivery = Delivery(self, event, target)
+        if self.account.chance.active and delivery.choose(2, "overlaps"):
+            again = Settle(event.queue, event.batch, "canceled", OVERLAPPED, retry_all=True, retry_all_delay_seconds=0)
+            self.account.execute(again)
+        settle = target.deliver(delivery)
+        if settle is not None:
+            self.end(delivery, settle)
+        elif not delivery.ended:
+            self.out[event.batch] = delivery
+            heapq.heappush(self._walls, (delivery.wall_us, event.batch, delivery))
+
+    def end(self, delivery: Delivery, settle: Settle) -> None:
+        """A target has come to an end: settle, or hold it up if a fault makes it slow."""
+        delivery.ended = True
+        if self.account.chance.active and settle.outcome != "exceededWallTime":
+            if not delivery.crashed and delivery.choose(2, "crashes_at_end"):
+                delivery.crashed = True
+                delivery.error = WorkerCrashed("a fault ended the handler's process")
+                settle = Settle(settle.queue, settle.batch, "exception", CRASHED)
+            if delivery.choose(2, "slow"):
+                until_us = self.account.now_us + self._extra_seconds(delivery) * SECOND_US
+                self.out[settle.batch] = delivery
+                heapq.heappush(self._held, (min(until_us, delivery.wall_us), settle.batch, delivery, settle))
+                return
+        self._settle(delivery, settle)
+
+    def _extra_seconds(self, delivery: Delivery) -> int:
+        least, most = self.account.faults.slow_seconds
+        return least + delivery.choose(most - least + 1, "slow/seconds")
+
+    def _settle(self, delivery: Delivery, settle: Settle) -> None:
+        chance, error = self.account.chance, delivery.error
+        if chance.active:
+            lost = frozenset(id for id in delivery.event.ids if delivery.choose(2, "duplicates"))
+            settle = settle._replace(lost=lost)
+        self.account.execute(settle)
+        self.out.pop(settle.batch, None)
+        if error is not None:
+            if issubclass(type(error), KeyboardInterrupt):  # asked of the type: a hostile error may answer anything
+                self.interrupt = error
+            self.failures.append(Failure(self.account.state.now_us, settle.queue, settle.batch, error))
+            if len(self.failures) > _TRACEBACKS_MAX:
+                for name in ("__traceback__", "__context__"):
+                    BaseException.__setattr__(error, name, None)
+
+    # --- time
+
+    @property
+    def busy(self) -> bool:
+        """Whether a delivery, or a promise that outlives its batch, has not ended. What floats beyond that does not count."""
+        return bool(self.out) or any(runtime.busy for runtime in self.runtimes)
+
+    @property
+    def outside(self) -> int:
+        """How many deliveries end in real time."""
+        return sum(runtime.outside for runtime in self.runtimes) + len(self._unkept)
+
+    @property
+    def working(self) -> int:
+        """How many of those have not ended."""
+        return sum(runtime.working for runtime in self.runtimes)
+
+    def next_wake_us(self) -> int | None:
+        """When something has to be done next on the account's clock; None when nothing has."""
+        moments = [wake_us for runtime in self.runtimes if (wake_us := runtime.next_wake_us()) is not None]
+        while self._walls and self._walls[0][2].ended:
+            heapq.heappop(self._walls)
+        if self._walls:
+            moments.append(self._walls[0][0])
+        if self._held:
+            moments.append(self._held[0][0])
+        return min(moments) if moments else None
+
+    def wake(self, now_us: int) -> None:
+        """Do what is due: let handlers go on, settle what was held up, end what has had its time."""
+        for runtime in self.runtimes:
+            runtime.wake(now_us)
+        while self._held and self._held[0][0] <= now_us:
+            _, _, delivery, settle = heapq.heappop(self._held)
+            self._settle(delivery, settle._replace(outcome="exceededWallTime") if now_us >= delivery.wall_us else settle)
+        while self._walls and self._walls[0][0] <= now_us:
+            delivery = heapq.heappop(self._walls)[2]
+            if not delivery.ended:
+                seconds = cloudflare.CONSUMER_WALL_SECONDS
+                error = TimeoutError(f"the handler did not end within {seconds} seconds")
+                delivery.fail(error)
+                delivery.ended = True  # what it still does is no end
+                self.end(delivery, delivery.target.cut(delivery, error))
+
+    def take(self) -> None:
+        """Settle what has ended in real time since the last look. Raises JournalUnwritable; what is left is taken again."""
+        self._unkept += [each for runtime in self.runtimes for each in runtime.take()]
+        while self._unkept:
+            delivery, settle = self._unkept[0]
+            try:
+                if not delivery.ended:
+                    self.end(delivery, settle)
+            except JournalUnwritable:  # until it can be kept, the batch is out
+                delivery.ended = False
+                raise
+            del self._unkept[0]
+
+    def wait(self, seconds: float) -> None:
+        """Wait so long, in real time, for something outside to end."""
+        for runtime in self.runtimes:
+            if runtime.working:
+                runtime.wait(seconds)
+
+    def close(self) -> None:
+        """End everything; what was out has no outcome."""
+        for delivery in self.out.values():
+            delivery.ended = True
+        for runtime in self.runtimes:
+            runtime.close()

@@ -1,0 +1,159 @@
+"""A consumer behind a URL: each batch is posted, and the answer is the runtime's own result of a queue event.
+
+`{outcome, ackAll, retryBatch, explicitAcks, retryMessages}`:
+https://github.com/cloudflare/workerd/blob/main/src/workerd/api/queue.h. Slow, dead or lying endpoints are failed deliveries.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from base64 import b64encode
+from typing import TYPE_CHECKING, Any
+
+import httpx
+import msgspec
+
+from cfq_lint.facts import limits
+from emulator.core.commands import Settle
+from emulator.engine import bodies
+from emulator.engine.clock import moment
+from emulator.engine.delivery import CRASHED
+from emulator.engine.error_text import error_text
+from emulator.engine.faults import URL
+
+if TYPE_CHECKING:
+    from emulator.core.events import Delivered
+    from emulator.core.model import Message
+    from emulator.engine.delivery import Delivery
+    from emulator.engine.targets.real_time import RealTime
+
+PUSH_SECONDS = 30.0
+"""An endpoint has so many real seconds to answer."""
+_ANSWER_BYTES_MAX = 1_000_000
+_OUTCOME_CHARACTERS_MAX, _ERROR_CHARACTERS_MAX = 100, 200
+
+
+class _RetryBatch(msgspec.Struct):
+    retry: bool = False
+    delaySeconds: int | None = None  # noqa: N815 - the runtime's name
+
+
+class _RetryMessage(msgspec.Struct):
+    msgId: str  # noqa: N815 - the runtime's name
+    delaySeconds: int | None = None  # noqa: N815 - the runtime's name
+
+
+class _Result(msgspec.Struct):
+    """What an endpoint says of a batch."""
+
+    outcome: str
+    ackAll: bool = False  # noqa: N815 - the runtime's name
+    retryBatch: _RetryBatch | None = None  # noqa: N815 - the runtime's name
+    explicitAcks: list[str] = []  # noqa: N815 - the runtime's name; msgspec copies defaults
+    retryMessages: list[_RetryMessage] = []  # noqa: N815 - as above
+
+
+class URLTarget:
+    """Posts batches to a URL and waits `timeout_seconds`, in real time, for the answer. Raises ValueError for no URL."""
+
+    name = URL
+
+    def __init__(self, runtime: RealTime, url: str, *, timeout_seconds: float = PUSH_SECONDS) -> None:
+        if not url.startswith(("http://", "https://")):
+            message = f"{url!r} is no URL of an endpoint: it must begin with http:// or https://"
+            raise ValueError(message)
+        self.runtime, self.url, self.timeout_seconds = runtime, url, timeout_seconds
+        self._client: httpx.AsyncClient | None = None
+        runtime.at_close(self._close)
+
+    def deliver(self, delivery: Delivery) -> Settle | None:
+        """Post a batch, unless a fault drops the connection before."""
+        event = delivery.event
+        if delivery.choose(2, "crashes"):
+            delivery.crashed = True
+            return Settle(event.queue, event.batch, "exception", CRASHED)
+        self.runtime.spawn(delivery, self._post(event, batch_json(delivery)))
+        return None
+
+    def cut(self, delivery: Delivery, error: BaseException) -> Settle:
+        """Wait no longer for an answer."""
+        self.runtime.forget(delivery)
+        return Settle(delivery.event.queue, delivery.event.batch, "exceededWallTime", error_text(error))
+
+    async def _post(self, event: Delivered, content: bytes) -> Settle:
+        try:
+            async with asyncio.timeout(self.timeout_seconds):
+                return settlement(event, await self._answer(content))
+        except TimeoutError:
+            text = f"{self.url} did not answer within {self.timeout_seconds:g} seconds"
+            return Settle(event.queue, event.batch, "exceededWallTime", text)
+        except Exception as error:  # noqa: BLE001 - whatever is wrong with an endpoint or its answer is the outcome
+            text = f"{self.url}: {error_text(error)[:_ERROR_CHARACTERS_MAX]}"
+            return Settle(event.queue, event.batch, "exception", text)
+
+    async def _answer(self, content: bytes) -> bytes:
+        if self._client is None:
+            limit = httpx.Limits(max_connections=limits.CONCURRENCY_MAX)
+            self._client = httpx.AsyncClient(timeout=self.timeout_seconds, limits=limit, trust_env=False)
+        answer = bytearray()
+        headers = {"content-type": "application/json"}
+        async with self._client.stream("POST", self.url, content=content, headers=headers) as response:
+            async for chunk in response.aiter_bytes():
+                answer += chunk
+                if len(answer) > _ANSWER_BYTES_MAX:
+                    raise ValueError("the answer is too long")
+            if not response.is_success:
+                message = f"HTTP status {response.status_code}"
+                raise ValueError(message)
+        return bytes(answer)
+
+    async def _close(self) -> None:
+        if self._client is not None:
+            await self._client.aclose()
+
+
+def batch_json(delivery: Delivery) -> bytes:
+    """A batch for an endpoint, as JSON."""
+    metrics = delivery.metrics
+    content = {
+        "queue": delivery.queue,
+        "batch": delivery.event.batch,
+        "messages": list(map(_message, delivery.flight.messages, delivery.event.attempts)),
+        "metadata": {
+            "metrics": {
+                "backlogCount": metrics.backlog_count,
+                "backlogBytes": metrics.backlog_bytes,
+                "oldestMessageTimestamp": metrics.oldest_message_timestamp_ms,
+            }
+        },
+    }
+    return bodies.encode(content, "json")
+
+
+def _message(message: Message, attempts: int) -> dict[str, Any]:
+    """A message for an endpoint: text and json as they are, bytes and v8 in base64 (`encoding` says so)."""
+    kind = message.content_type
+    shown: dict[str, Any] = {
+        "id": message.id, "timestamp": moment(message.timestamp_us).isoformat().replace("+00:00", "Z"),
+        "timestamp_ms": message.timestamp_us // 1_000, "attempts": attempts, "contentType": kind,
+    }  # fmt: skip
+    if kind in {"text", "json"}:
+        return shown | {"body": bodies.decode(message.body, kind)}
+    return shown | {"body": b64encode(message.body).decode(), "encoding": "base64"}
+
+
+def settlement(event: Delivered, answer: bytes) -> Settle:
+    """What an endpoint's answer makes of a batch. Raises ValueError for one that names messages it was not given."""
+    result = msgspec.json.decode(answer, type=_Result)
+    known, retried = set(event.ids), result.retryMessages
+    if not {*result.explicitAcks, *(each.msgId for each in retried)} <= known:
+        raise ValueError("the answer names messages that are not in the batch")
+    batch = result.retryBatch or _RetryBatch()
+    for delay in (batch.delaySeconds, *(each.delaySeconds for each in retried)):
+        if delay is not None and not limits.DELAY_SECONDS_MIN <= delay <= limits.DELAY_SECONDS_MAX:
+            message = f"delaySeconds {delay} is not within {limits.DELAY_SECONDS_MIN}..{limits.DELAY_SECONDS_MAX}"
+            raise ValueError(message)
+    return Settle(
+        event.queue, event.batch, result.outcome[:_OUTCOME_CHARACTERS_MAX], None, frozenset(result.explicitAcks),
+        tuple((each.msgId, each.delaySeconds) for each in retried), result.ackAll, batch.retry, batch.delaySeconds,
+    )  # fmt: skip
