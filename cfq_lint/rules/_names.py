@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from cfq_lint.facts.keys import is_placeholder as is_placeholder  # noqa: PLC0414
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -11,7 +13,6 @@ if TYPE_CHECKING:
     from cfq_lint.model.wrangler import Entry, Field
 
 _ID = re.compile(r"[0-9a-f]{32}")
-_PLACEHOLDER = re.compile(r"<[^<>]*>|\{[^{}]*\}|^(?i:your)[-_]")
 
 
 def names(entry: Entry) -> Iterator[Field]:
@@ -20,11 +21,6 @@ def names(entry: Entry) -> Iterator[Field]:
         field = entry.field(key)
         if field is not None and field.text is not None and key in entry.keys:
             yield field
-
-
-def is_placeholder(name: str) -> bool:
-    """Whether a name is what a template asks its reader to replace: `<name>`, `${NAME}`, `YOUR_QUEUE`, braces."""
-    return _PLACEHOLDER.search(name) is not None
 
 
 def is_id(name: str) -> bool:

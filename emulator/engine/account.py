@@ -18,7 +18,7 @@ from emulator.core.decide.pull import holder
 from emulator.core.events import LeasesExtended, LeasesSettled, Pulled
 from emulator.core.limits import STRICT, Limits
 from emulator.core.model import DEFAULT_CONSUMER, Message, QueueState
-from emulator.engine.chance import Chance, Seeded, reordered
+from emulator.engine.chance import Chance, FaultCount, Seeded, reordered
 from emulator.engine.faults import CALM, WINDOW_BATCHES, Faults
 from emulator.engine.ids import Ids
 from emulator.engine.journal import JournalUnwritable, restore
@@ -239,6 +239,12 @@ class Account:
     def faults(self) -> Faults:
         """The chances of faults."""
         return self.chance.faults if isinstance(self.chance, Seeded) else CALM
+
+    @property
+    def fault_counts(self) -> list[FaultCount]:
+        """Which faults are switched on or have acted, and how often."""
+        counts = [FaultCount(name, getattr(self.faults, name), acted) for name, acted in self.chance.drawn.items()]
+        return [each for each in counts if each.chance or each.acted]
 
     # --- keeping
 
