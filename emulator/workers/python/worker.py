@@ -7,6 +7,7 @@ import inspect
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from emulator.engine.targets.invocation import binding_call
 from emulator.workers.python.batch import WorkerBatch
 from emulator.workers.python.console import Console, Line
 from emulator.workers.python.entry import ARGUMENTS, HANDLERS, Entry, call_with, places
@@ -139,7 +140,8 @@ class Worker:
         self.fetches.append(request)
         if self.responder is None:
             raise FetchRefused(str(request.method), request.url)
-        answer = self.responder(request)
+        with binding_call():
+            answer = self.responder(request)
         if inspect.isawaitable(answer):
             answer = await answer
         if isinstance(answer, Response):
