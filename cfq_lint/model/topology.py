@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 class ConsumerLink:
     """A consumer that names its queue. `place` is the queue's name in the file.
 
-    `is_deployed` is False in a file that wrangler never reads, or that a build replaces; `is_read` only in the former.
+    `is_deployed` is False in a file that wrangler never reads, that a build replaces, or that is apart from what is deployed;
+    `is_read` only in the first.
     `no_retries_place` is the number of retries where that is 0. `dead_letter_queue` and its place are None where there is none;
     `means_dead_letters` says that there is one, perhaps misspelt. `add_dead_letter` is the fix that gives it one, for a queue
     that is no dead-letter queue of its file. `retries` and `retry_delay` are the defaults where the file leaves them out, and
@@ -146,7 +147,7 @@ def _consumer(environment: Environment, consumer: Consumer, *, is_dead_letter_qu
         environment.described,
         consumer.script,
         consumer.is_push,
-        is_read and (document.redirect is None or document.redirect.target is None),
+        is_read and not document.is_apart and (document.redirect is None or document.redirect.target is None),
         retries.place if retries is not None and retries.integer == 0 else None,
         dead.text if dead is not None else None,
         dead.place if dead is not None else None,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from cfq_lint.facts.keys import is_placeholder as is_placeholder  # noqa: PLC0414
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -11,7 +13,6 @@ if TYPE_CHECKING:
     from cfq_lint.model.wrangler import Entry, Field, Worker
 
 _ID = re.compile(r"[0-9a-f]{32}")
-_PLACEHOLDER = re.compile(r"<[^<>]*>|\{[^{}]*\}|^(?i:your)[-_]")
 
 
 def names(worker: Worker) -> Iterator[tuple[Entry, Field]]:
@@ -21,11 +22,6 @@ def names(worker: Worker) -> Iterator[tuple[Entry, Field]]:
             field = entry.field(key)
             if field is not None and field.text is not None and key in entry.keys:
                 yield entry, field
-
-
-def is_placeholder(name: str) -> bool:
-    """Whether a name is what a template asks its reader to replace: `<name>`, `${NAME}`, `YOUR_QUEUE`, braces."""
-    return _PLACEHOLDER.search(name) is not None
 
 
 def is_id(name: str) -> bool:

@@ -6,7 +6,7 @@ missing, the rule finds nothing. A property test holds every rule to its sign, b
 
 from __future__ import annotations
 
-from cfq_lint.facts.keys import BOOLEAN, QUEUES_KEYS, is_queue_name
+from cfq_lint.facts.keys import BOOLEAN, QUEUES_KEYS, is_placeholder, is_queue_name
 from cfq_lint.facts.limits import RETRIES_DEFAULT
 from cfq_lint.source.node import ARRAY, OBJECT
 
@@ -216,7 +216,7 @@ def _look_at_fields(entry: Entry, signs: set[str]) -> None:
 
 
 def _look_at_name(name: object, signs: set[str]) -> None:
-    if not isinstance(name, str) or not is_queue_name(name) or name.startswith("your-"):
+    if not isinstance(name, str) or not is_queue_name(name) or is_placeholder(name):
         signs.add(ILL_FORMED)
     elif len(name) == _ID_LENGTH:
         signs.add(ID)

@@ -18,8 +18,8 @@ from emulator.core.decide.pull import holder
 from emulator.core.events import LeasesExtended, LeasesSettled, Pulled
 from emulator.core.limits import STRICT, Limits
 from emulator.core.model import DEFAULT_CONSUMER, Message, QueueState
-from emulator.engine.chance import Chance, Seeded, reordered
-from emulator.engine.faults import CALM, FAULTS, WINDOW_BATCHES, Faults
+from emulator.engine.chance import Chance, FaultCount, Seeded, reordered
+from emulator.engine.faults import CALM, WINDOW_BATCHES, Faults
 from emulator.engine.ids import Ids
 from emulator.engine.journal import JournalUnwritable, restore
 from emulator.engine.ledger.ledger import Ledger
@@ -240,11 +240,11 @@ class Account:
         """The chances of faults."""
         return self.chance.faults if isinstance(self.chance, Seeded) else CALM
 
-    def faults_acted(self) -> list[tuple[str, float, int]]:
-        """Each fault that is switched on or has acted: its name, its chance, how often it acted."""
-        faults, drawn = self.faults, self.chance.drawn
-        rows = [(name, float(getattr(faults, name)), drawn.get(name, 0)) for name in FAULTS]
-        return [row for row in rows if row[1] or row[2]]
+    @property
+    def fault_counts(self) -> list[FaultCount]:
+        """Which faults are switched on or have acted, and how often."""
+        counts = [FaultCount(name, getattr(self.faults, name), acted) for name, acted in self.chance.drawn.items()]
+        return [each for each in counts if each.chance or each.acted]
 
     # --- keeping
 

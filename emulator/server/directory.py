@@ -36,6 +36,7 @@ class Directory:
         self.by_public: dict[str, Row] = {}
         self.by_core: dict[str, Row] = {}
         self.subscriptions: dict[str, Row] = {}
+        self.numbers: Row | None = None
         if path is not None:
             self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
             self._db.execute("PRAGMA synchronous = NORMAL")
@@ -44,6 +45,8 @@ class Directory:
                 row = json.loads(data)
                 if kind == "queue":
                     self._enter(row)
+                elif kind == "numbers":
+                    self.numbers = row
                 else:
                     self.subscriptions[key] = row
 
@@ -147,6 +150,10 @@ class Directory:
         """Drop a subscription."""
         self._drop("subscription", id)
         return self.subscriptions.pop(id)
+
+    def save_numbers(self, numbers: Row) -> None:
+        """Keep what was counted of messages. Raises JournalUnwritable."""
+        self._keep("numbers", "", numbers)
 
     # --- the store
 

@@ -59,7 +59,7 @@ class Service:
         emulator.timeline.deliveries.public = self.directory.public
         for name, target in self.targets.items():
             emulator.timeline.deliveries.attach(name, target)
-        self.watch = Watch(self.broker)
+        self.watch = Watch(self.broker, self.directory)
         self.watch.tell(EventLog(self.directory.public).tell)
         self.stopping = False
 
@@ -99,6 +99,7 @@ class Service:
     def close(self) -> None:
         """Let go of everything."""
         self.emulator.close()
+        self.watch.save()
         self.directory.close()
 
 

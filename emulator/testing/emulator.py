@@ -28,7 +28,7 @@ from emulator.engine.ledger.trace import Trace
 from emulator.engine.targets.python import NO_WAIT_FLAG, PythonRuntime, PythonTarget
 from emulator.engine.timeline import Timeline
 from emulator.testing.queue import Queue
-from emulator.testing.report import FaultCount, Report
+from emulator.testing.report import Report
 from emulator.workers.bindings import Environment
 from emulator.workers.setup import bindings_of, install, lacks_handler
 
@@ -312,11 +312,7 @@ class Emulator:
 
     def report(self) -> Report:
         """Counts for each queue, each message's state and owner, warnings, errors; prints as tables; `to_json()`."""
-        return Report(
-            self.account.ledger, self.now, empty_pulls=self.account.empty_pulls,
-            faults=[FaultCount(*row) for row in self.account.faults_acted()],
-            warnings=self.timeline.deliveries.late_warnings, errors=self.timeline.deliveries.failures,
-        )  # fmt: skip
+        return Report(self.account, self.timeline.deliveries, self.now)
 
     # --- the end
 

@@ -12,7 +12,7 @@ from emulator.core import commands
 from emulator.core.model import READY, QueueConfig, QueueState
 from emulator.core.model import Message as Stored
 from emulator.engine import bodies
-from emulator.engine.bodies import UNDEFINED
+from emulator.engine.bodies.undefined import UNDEFINED
 from emulator.engine.clock import moment
 from emulator.engine.metrics import Metrics
 from emulator.engine.options import delay_seconds as whole_seconds

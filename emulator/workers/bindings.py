@@ -12,7 +12,7 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 from emulator.core.refusals import Refused
-from emulator.engine.bodies import UNDEFINED
+from emulator.engine.bodies.undefined import UNDEFINED
 from emulator.engine.targets.invocation import binding_call
 from emulator.workers.promise import Resolved
 
@@ -103,19 +103,22 @@ def _options(options: Mapping[str, Any] | None, given: Mapping[str, Any]) -> dic
 
 def _crossing(value: Any) -> Any:
     """The value, if it can cross into JavaScript. Raises TypeError if not."""
-    kind = type(value)
-    if kind in {str, int, float, bool, bytes, type(None)}:
-        return value
-    if isinstance(value, dict):
-        for entry in value.values():
-            _crossing(entry)
-    elif isinstance(value, list):
-        for entry in value:
-            _crossing(entry)
-    elif isinstance(value, tuple | bytearray | re.Pattern) or inspect.isawaitable(value):
-        message = f"{kind.__name__} cannot be sent over RPC."
-        raise TypeError(message)
+    todo, seen = [value], set()
+    for each in todo:
+        if type(each) in _CROSSES or id(each) in seen:
+            continue
+        seen.add(id(each))
+        if isinstance(each, dict):
+            todo += each.values()
+        elif isinstance(each, list):
+            todo += each
+        elif isinstance(each, tuple | bytearray | re.Pattern) or inspect.isawaitable(each):
+            message = f"{type(each).__name__} cannot be sent over RPC."
+            raise TypeError(message)
     return value
+
+
+_CROSSES = frozenset({str, int, float, bool, bytes, type(None)})
 
 
 class Environment:

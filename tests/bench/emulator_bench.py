@@ -276,7 +276,7 @@ def compare(peer: Peer, count: int, rounds: int) -> dict[str, list[float]]:
     return took
 
 
-def main() -> int:
+def main() -> int:  # noqa: PLR0915 - one row after the other
     """Run everything and print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--folder", type=Path, default=ROOT / ".bench", help="where Node and miniflare are installed")

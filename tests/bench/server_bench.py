@@ -18,7 +18,7 @@ import tempfile
 import time
 from pathlib import Path
 
-import orjson
+import msgspec
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
@@ -51,7 +51,7 @@ class Client:
 
     def post(self, path: str, body: bytes) -> dict:
         """The result of a POST."""
-        answer = orjson.loads(self.ask("POST", f"/client/v4/accounts/a{path}", body))
+        answer = msgspec.json.decode(self.ask("POST", f"/client/v4/accounts/a{path}", body))
         assert answer["success"], answer
         return answer["result"]
 
@@ -73,7 +73,7 @@ class StandardClient(Client):
 
 def queue(client: Client, name: str) -> str:
     """A queue with an http_pull consumer; its path."""
-    made = client.post("/queues", orjson.dumps({"queue_name": name}))
+    made = client.post("/queues", msgspec.json.encode({"queue_name": name}))
     path = f"/queues/{made['queue_id']}"
     client.post(f"{path}/consumers", b'{"type": "http_pull"}')
     return path
@@ -86,11 +86,11 @@ def burst(client: Client, path: str, count: int) -> float:
         before = time.perf_counter()
         for at in range(start, min(start + BURST, count), BATCH):
             rows = [{"body": {"id": at + k, "kind": "order", "total": 12.5}} for k in range(BATCH)]
-            client.post(f"{path}/messages/batch", orjson.dumps({"messages": rows}))
+            client.post(f"{path}/messages/batch", msgspec.json.encode({"messages": rows}))
         for _ in range(0, min(BURST, count - start), BATCH):
             messages = client.post(f"{path}/messages/pull", b'{"batch_size": 100}')["messages"]
             leases = [{"lease_id": message["lease_id"]} for message in messages]
-            done += client.post(f"{path}/messages/ack", orjson.dumps({"acks": leases}))["ackCount"]
+            done += client.post(f"{path}/messages/ack", msgspec.json.encode({"acks": leases}))["ackCount"]
         took += time.perf_counter() - before
         client.advance()
     assert done == count, done

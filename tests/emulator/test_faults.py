@@ -14,7 +14,7 @@ import pytest
 
 from emulator import Emulator, Faults, Refused
 from emulator.core import events as happened
-from emulator.engine.faults import DEPARTURE, FAULTS, HANDLER, PULL, PYTHON, SEND, SETTLEMENT, TARGETS, THREAD, URL
+from emulator.engine.faults import DEPARTURE, FAULTS, HANDLER, PULL, PYTHON, SEND, SETTLEMENT, TARGETS, URL
 from emulator.engine.targets.python import PythonTarget
 from emulator.engine.targets.real_time import RealTime
 from emulator.engine.targets.thread import ThreadTarget

@@ -253,6 +253,26 @@ def test_a_bindings_call_is_a_coroutine_wherever_one_is_taken(emu):
     assert emu.queue("next").bodies() == [1, 2, 3, 4, 5, 6, 7, 8, 9]
 
 
+def test_a_body_crosses_however_deep_it_is_and_whatever_stands_deep_in_it_is_refused(emu):
+    emu.create_queue("next")
+    seen = []
+
+    def handler(_batch, env):
+        deep, refused, circle = [], [(1,)], []
+        for _ in range(2_000):
+            deep, refused = [deep], {"a": refused}
+        circle.append(circle)
+        env.NEXT.send(deep)
+        for value in (refused, circle):
+            with pytest.raises(TypeError) as told:
+                env.NEXT.send(value)
+            seen.append(str(told.value))
+
+    assert deliver(emu, handler).outcome == "ok"
+    assert seen == ["tuple cannot be sent over RPC.", "Converting circular structure to JSON"]
+    assert len(emu.queue("next").bodies()) == 1
+
+
 def test_a_sync_handler_reads_the_reply_without_awaiting(emu):
     emu.create_queue("next")
     seen = []

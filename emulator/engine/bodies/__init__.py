@@ -9,6 +9,7 @@ from binascii import b2a_base64
 from typing import TYPE_CHECKING, Any
 
 from emulator.engine.bodies import clone, json_text
+from emulator.engine.bodies.undefined import UNDEFINED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -23,16 +24,6 @@ DECODERS: dict[str, Callable[[bytes], Any]] = {
 CONTENT_TYPES = ("json", "text", "bytes", "v8")
 
 
-class Undefined:
-    """Stands where no body was given, because None is a body: null."""
-
-    def __repr__(self) -> str:
-        return "undefined"
-
-
-UNDEFINED = Undefined()
-
-
 def content_type_of(given: object, *, exact: bool = False) -> str:
     """The content type that was meant. send() takes any case, sendBatch() only the `exact` one. Raises TypeError."""
     if isinstance(given, str):
@@ -45,10 +36,10 @@ def content_type_of(given: object, *, exact: bool = False) -> str:
 
 def encode(value: object, content_type: str) -> bytes:
     """The bytes that are stored. Raises TypeError with workerd's words for a value that the content type does not take."""
-    if content_type == "json" and value is not UNDEFINED:
-        return json_text.encode(value)
     if value is UNDEFINED:
         raise TypeError("Message body cannot be undefined")
+    if content_type == "json":
+        return json_text.encode(value)
     if content_type == "text":
         if not isinstance(value, str):
             message = f'Content Type "text" requires a value of type string, but received: {typeof(value)}'
@@ -64,8 +55,8 @@ def encode(value: object, content_type: str) -> bytes:
 
 def encode_all(values: list[Any], content_types: Sequence[str]) -> list[bytes]:
     """The bytes of several values, each with its content type. Raises TypeError for one that its content type does not take."""
-    if content_types.count("json") == len(values) and UNDEFINED not in values:
-        return json_text.encode_all(values)
+    if content_types.count("json") == len(values) and (quickly := json_text.encode_plain(values)) is not None:
+        return quickly
     return [encode(value, content_type) for value, content_type in zip(values, content_types, strict=True)]
 
 

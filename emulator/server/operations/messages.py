@@ -70,8 +70,6 @@ def pull(call: Call) -> dict[str, Any]:
          "timestamp_ms": m.timestamp_us // 1_000, "metadata": metadata[m.content_type], "lease_id": lease}
         for m, lease in call.service.broker.lease(queue.name, size, body.visibility_timeout_ms)
     ]  # fmt: skip
-    if not messages:
-        call.service.watch.empty_pull(queue.name)
     return {"message_backlog_count": len(queue), "metadata": _metadata(queue), "messages": messages}
 
 

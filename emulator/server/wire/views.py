@@ -31,7 +31,6 @@ _BODY_CHARACTERS = 2_000
 _LINE_CHARACTERS = 100
 """JSON that is no longer stays on one line."""
 _PLACES = ("ready", "delayed", "delivered", "leased")
-_COUNTS = ("sent", "received", "delivered", "acked", "retried", "dead_lettered", "dropped", "expired", "purged")
 
 
 class Views:
@@ -54,6 +53,7 @@ class Views:
         return {
             "now": service.now_us // 1_000, "clock": service.engine.mode, "control": self._may_move, "plan": service.state.plan,
             "page": page, "pages": pages, "matching": len(found), "queues": shown, "totals": self._totals(queues, sources),
+            "faults": [each._asdict() for each in service.broker.fault_counts],
         }  # fmt: skip
 
     @property
@@ -83,7 +83,7 @@ class Views:
             "consumer": None if consumer is None else consumer.type,
             "ready": consumer is not None and (consumer.type != "worker" or queue.attached),
             "sources": [public(source) for source in sources.get(core, ())], "in_flight": queue.flying_count,
-            "counts": {name: getattr(queue.counts, name) for name in _COUNTS},
+            "counts": self._watch.ledger.tally(core).counts(core)._asdict(),
         }  # fmt: skip
 
     def _spark(self, core: str, start_us: int) -> list[list[int]]:

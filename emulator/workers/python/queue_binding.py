@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from emulator.engine.bodies import UNDEFINED
+from emulator.engine.bodies.undefined import UNDEFINED
 from emulator.workers.promise import Promise
 from emulator.workers.python.javascript import convert
 from emulator.workers.python.javascript.js_time import JsTime
 from emulator.workers.python.javascript.js_values import JsDict
-from emulator.workers.python.javascript.to_js import UNDEFINED as JS_UNDEFINED
 
 if TYPE_CHECKING:
     from emulator.engine.metrics import Metrics
@@ -59,7 +58,7 @@ class QueueBinding:
 
 
 def _crossed(body: Any, content_type: object) -> Any:
-    if body is UNDEFINED or body is JS_UNDEFINED:
+    if body is UNDEFINED:
         return UNDEFINED
     as_json = isinstance(content_type, str) and content_type.lower() == "json"
     return convert.stored(body, as_json=as_json)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from emulator.engine.bodies.undefined import UNDEFINED
 from emulator.workers.python import asgi, worker_time
 from emulator.workers.python.errors import JsException, NotEmulated
 from emulator.workers.python.javascript import convert, js_globals
@@ -15,7 +16,7 @@ from emulator.workers.python.javascript.headers import Headers
 from emulator.workers.python.javascript.http_values import Request, Response
 from emulator.workers.python.javascript.js_url import URL
 from emulator.workers.python.javascript.js_values import JsProxy
-from emulator.workers.python.javascript.to_js import UNDEFINED, create_proxy, to_js
+from emulator.workers.python.javascript.to_js import create_proxy, to_js
 from emulator.workers.python.worker_sys import WorkerSys
 
 if TYPE_CHECKING:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
+from emulator.engine.bodies.undefined import UNDEFINED
 from emulator.workers.promise import Promise
 from emulator.workers.python.errors import JsException
 from emulator.workers.python.javascript import convert
 from emulator.workers.python.javascript.js_values import JsDict, JsList
-from emulator.workers.python.javascript.to_js import UNDEFINED
 
 
 class Database(Protocol):

@@ -7,7 +7,7 @@ import random
 from base64 import b64decode
 from collections import deque
 
-import orjson
+import msgspec
 import pytest
 
 from tests.emulator.http.servers import Server, pull_queue
@@ -51,9 +51,9 @@ class Account:
 
     def post(self, path, body):
         """The status and body of an answer."""
-        self.connection.request("POST", path, orjson.dumps(body), HEADERS)
+        self.connection.request("POST", path, msgspec.json.encode(body), HEADERS)
         answer = self.connection.getresponse()
-        return answer.status, orjson.loads(answer.read())
+        return answer.status, msgspec.json.decode(answer.read())
 
     def advance(self, us):
         """Let virtual time pass."""

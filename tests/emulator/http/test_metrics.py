@@ -12,6 +12,8 @@ from emulator.engine.faults import Faults
 from emulator.server import Transport
 from emulator.server.observe.metrics import exposition
 from emulator.server.observe.watch import Watch
+from emulator.server.service import Service
+from tests.emulator.helpers import calls_in
 
 
 def read(text):
@@ -148,6 +150,23 @@ def test_duplicates_after_a_lost_acknowledgement():
     emu.close()
 
 
+def test_faults_that_were_switched_on_are_counted_and_shown():
+    emu = Emulator(faults=Faults(duplicates=1.0, reorder=0.5))
+    jobs = emu.create_queue("jobs")
+    emu.consume("jobs", lambda _batch: None, max_batch_timeout=0, max_retries=1)
+    jobs.send(1)
+    emu.advance(60)
+    with httpx.Client(transport=Transport(emu), base_url="http://emulator") as web:
+        found = numbers(web)
+        acted = found["cfq_faults_total", "duplicates"]
+        assert acted > 0
+        assert ("cfq_faults_total", "crashes") not in found
+        shown = web.get("/dashboard/data/queues").json()["faults"]
+        assert shown[0] == {"fault": "duplicates", "chance": 1.0, "acted": acted}
+        assert [each["fault"] for each in shown] == ["duplicates", "reorder"]
+    emu.close()
+
+
 def test_a_pull_that_finds_nothing_is_billed_as_a_read(emu, jobs, web):
     emu.consume("jobs", type="http_pull")
     path = f"/client/v4/accounts/a/queues/{web.get('/accounts/a/queues').json()['result'][0]['queue_id']}/messages/pull"
@@ -163,11 +182,12 @@ def test_a_pull_that_finds_nothing_is_billed_as_a_read(emu, jobs, web):
 
 
 @pytest.mark.usefixtures("jobs")
-def test_dedupe_hits_and_empty_pulls_are_reported_by_those_who_see_them(emu):
+def test_dedupe_hits_are_reported_by_those_who_see_them_and_empty_pulls_are_seen(emu):
     watch = Watch(emu.account)
     watch.dedupe_hit("jobs")
     watch.dedupe_hit("jobs", 2)
-    watch.empty_pull("jobs")
+    emu.consume("jobs", type="http_pull")
+    emu.queue("jobs").pull()
     found = read(exposition(watch).decode())
     assert found["cfq_dedupe_hits_total", "jobs"] == 3
     assert found["cfq_billable_operations_total", "read", "jobs"] == 1
@@ -208,7 +228,7 @@ def test_what_a_short_journal_tells_is_counted_again_after_a_restart(tmp_path):
         assert "no such customer" in death.error
 
 
-def test_behind_a_long_journal_counting_begins_with_the_state(emu, jobs, monkeypatch):
+def test_behind_a_long_journal_that_something_else_has_written_counting_begins_with_the_state(emu, jobs, monkeypatch):
     monkeypatch.setattr("emulator.server.observe.watch.PAST_EVENTS_MAX", 1)
     emu.consume("jobs", fail, max_retries=5, max_batch_timeout=0, retry_delay=60)
     jobs.send("x" * 70_000, content_type="text")
@@ -218,6 +238,70 @@ def test_behind_a_long_journal_counting_begins_with_the_state(emu, jobs, monkeyp
     emu.advance(60)
     assert watch.tallies["jobs"].retries == {2: 1}
     assert watch.tallies["jobs"].operations["read"] == 2
+
+
+@pytest.mark.parametrize("killed", [False, True])
+def test_all_numbers_go_on_over_a_restart_behind_a_long_journal(tmp_path, monkeypatch, killed):
+    """What the kept numbers do not have is read from the journal; so it is after a kill, whenever they were kept last."""
+    monkeypatch.setattr("emulator.server.observe.watch.PAST_EVENTS_MAX", 30)
+    monkeypatch.setattr("emulator.server.observe.watch.SAVED_EVENTS", 7)
+    file = str(tmp_path / "queues.db")
+
+    def serve():
+        emu = Emulator(journal=file)
+        return emu, Service(emu, directory_path=file)
+
+    emu, service = serve()
+    emu.create_queue("jobs")
+    emu.create_queue("other").send("x" * 70_000, content_type="text")
+    emu.consume("jobs", fail, max_retries=2, dead_letter_queue="dead", max_batch_timeout=0, retry_delay=20)
+    for number in range(40):
+        emu.queue("jobs").send(number)
+        emu.advance(7)
+    service.watch.dedupe_hit("jobs", 3)
+    service.broker.empty_pulls["other"] = 1
+    service.watch.catch_up()
+    service.watch.save()
+    emu.queue("jobs").send("after")
+    emu.queue("other").purge()
+    before = read(exposition(service.watch).decode())
+    if killed:
+        emu.account.journal.close()
+        service.directory.close()
+    else:
+        service.close()
+    emu, service = serve()
+    service.watch.catch_up()
+    after = read(exposition(service.watch).decode())
+    emu.attach(fail, queue="jobs")
+    emu.advance(100)
+    assert read(exposition(service.watch).decode())["cfq_message_attempts_bucket", "3.0", "dead-lettered", "jobs"] == 41
+    service.close()
+    changing = {"cfq_journal_events_total"}
+    assert {key: value for key, value in after.items() if key[0] not in changing} == {
+        key: value for key, value in before.items() if key[0] not in changing
+    }
+
+
+def test_kept_numbers_of_another_journal_are_not_taken(emu, jobs, tmp_path):
+    service = Service(emu, directory_path=str(tmp_path / "directory.db"))
+    jobs.send(1)
+    service.watch.save()
+    service.directory.close()
+    with Emulator() as other:
+        other.create_queue("jobs")
+        again = Service(other, directory_path=str(tmp_path / "directory.db"))
+        assert again.watch.tallies["jobs"].counts("jobs").sent == 0
+        again.directory.close()
+
+
+@pytest.mark.usefixtures("jobs")
+def test_numbers_that_cannot_be_kept_are_let_be(emu, tmp_path):
+    service = Service(emu, directory_path=str(tmp_path / "directory.db"))
+    service.directory._db.execute("PRAGMA query_only = 1")
+    service.watch.save()
+    assert service.watch.tallies["jobs"].counts("jobs").sent == 0
+    service.directory.close()
 
 
 def test_every_counter_agrees_with_the_events(emu):
@@ -284,3 +368,16 @@ def test_a_consumer_reports_its_dedupe_hits_over_http(jobs, web):
     for wrong, status in (({}, 400), ({"queue": 1}, 400), ({"queue": "jobs", "count": 0}, 400), ({"queue": "jobs", "count": True}, 400), ({"queue": "nothing"}, 404)):
         assert web.post("/metrics/dedupe-hits", json=wrong).status_code == status
     assert numbers(web)["cfq_dedupe_hits_total", "jobs"] == 5
+
+
+def test_many_queues_cost_a_fixed_number_of_calls_each():
+    counts = []
+    for queues in (100, 400):
+        emu = Emulator(limits="relaxed")
+        for number in range(queues):
+            emu.create_queue(f"q{number}").send(number)
+        watch = Watch(emu.account)
+        counts.append(calls_in(lambda watch=watch: exposition(watch)))
+        emu.close()
+    assert counts[1] < 4.1 * counts[0]
+    assert counts[1] < 130 * 400

@@ -17,6 +17,7 @@ from emulator.server import Transport
 from tests.emulator.endpoints import OK, Endpoint
 from tests.emulator.http.servers import Server
 
+
 def deliver(target, *bodies, retries=1, until="run-until-idle"):
     """Send messages to a queue whose consumer is outside, and let time pass; the emulator, for a look."""
     emu = Emulator()

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from emulator import Emulator, Refused
-from emulator.workers.python.javascript.to_js import UNDEFINED
+from emulator.engine.bodies.undefined import UNDEFINED
 from tests.emulator.helpers import fates
 from tests.emulator.python_workers.conftest import DATES, WORKERS
 

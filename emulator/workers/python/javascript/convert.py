@@ -12,9 +12,10 @@ import re
 from datetime import date, datetime
 from typing import Any
 
+from emulator.engine.bodies.undefined import UNDEFINED
 from emulator.workers.python.javascript.js_time import JsTime
 from emulator.workers.python.javascript.js_values import JsArray, JsDict, JsError, JsList, JsMap, JsObject, JsProxy, members
-from emulator.workers.python.javascript.to_js import UNDEFINED, PyProxy, create_proxy
+from emulator.workers.python.javascript.to_js import PyProxy, create_proxy
 
 
 def refuse_disabled(value: Any) -> None:

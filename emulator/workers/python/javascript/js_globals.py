@@ -6,11 +6,11 @@ import json
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from emulator.engine.bodies.undefined import UNDEFINED
 from emulator.workers.python.errors import JsException
 from emulator.workers.python.javascript.convert import python_to_rpc, stored
 from emulator.workers.python.javascript.js_time import JsTime
 from emulator.workers.python.javascript.js_values import JsArray, JsMap, JsObject, members
-from emulator.workers.python.javascript.to_js import UNDEFINED
 
 if TYPE_CHECKING:
     from collections.abc import Callable

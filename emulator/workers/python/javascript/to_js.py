@@ -1,4 +1,4 @@
-"""`to_js` and `create_proxy` of `pyodide.ffi`, and JavaScript's undefined.
+"""`to_js` and `create_proxy` of `pyodide.ffi`.
 
 https://pyodide.org/en/stable/usage/api/python-api/ffi.html.
 """
@@ -7,24 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from emulator.engine.bodies.undefined import Undefined
 from emulator.workers.python.javascript.js_time import JsTime
 from emulator.workers.python.javascript.js_values import JsArray, JsLiteralMap, JsProxy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
-
-
-class Undefined:
-    """JavaScript's undefined: False, and None once it is in Python."""
-
-    def __bool__(self) -> bool:
-        return False
-
-    def __repr__(self) -> str:
-        return "undefined"
-
-
-UNDEFINED = Undefined()
 
 
 class PyProxy(JsProxy):
