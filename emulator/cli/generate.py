@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from emulator.engine.faults import FAULTS
-from emulator.server.app import OPERATIONS
+from emulator.server.operations import OPERATIONS
 from emulator.server.wire import openapi
 from emulator.simulate import schema
 
@@ -29,7 +29,7 @@ def faults_page() -> str:
 
 
 MADE: dict[Path, Callable[[], str]] = {
-    Path("schemas/openapi.json"): lambda: openapi.text(OPERATIONS),
+    Path("schemas/openapi.json"): lambda: openapi.text(openapi.document(OPERATIONS)),
     Path("schemas/simulation.schema.json"): schema.text,
     FAULTS_PAGE: faults_page,
 }
