@@ -6,8 +6,11 @@ import contextvars
 import inspect
 import types
 from contextlib import contextmanager
+from http.client import responses
 from typing import TYPE_CHECKING, Any
 
+from emulator.engine.clock import moment
+from emulator.workers.outgoing import Outgoing, answer_of
 from emulator.workers.python.batch import WorkerBatch
 from emulator.workers.python.console import Console, Line
 from emulator.workers.python.entry import ARGUMENTS, HANDLERS, Entry, call_with, places
@@ -34,7 +37,7 @@ class Worker:
     """A loaded Worker: `module`, `env`, `await fetch(request)`, `call(name, …)`.
 
     `console` holds what it wrote with `console` (level, text), `fetches` the requests that it sent. `responder` answers those:
-    a function of a Request that gives a Response, text, bytes, or what becomes JSON, or an awaitable of it; None refuses them.
+    a function of an Outgoing that gives what `answer_of` knows, or an awaitable of it; None refuses them.
     """
 
     def __init__(
@@ -50,7 +53,7 @@ class Worker:
     ) -> None:
         self.env, self.responder = env, responder
         self.console: list[Line] = []
-        self.fetches: list[Request] = []
+        self.fetches: list[Outgoing] = []
         self._host, self._main, self._waits = host, main, waits
         self._console = Console(self.console)
         self._around, self._said = Surroundings(), set[str]()
@@ -161,20 +164,18 @@ class Worker:
         """The Worker's own `fetch`. Raises FetchRefused without a responder."""
         options.pop("fetcher", None)
         request = Request(resource, init, **options)
-        self.fetches.append(request)
+        at = moment(self._host.now_us())
+        sent = Outgoing(str(request.method), request.url, request.headers, request.body or b"", at)
+        self.fetches.append(sent)
         if self.responder is None:
-            raise FetchRefused(str(request.method), request.url)
-        answer = self.responder(request)
+            raise FetchRefused(sent.method, sent.url)
+        answer = self.responder(sent)
         if inspect.isawaitable(answer):
             answer = await answer
-        if isinstance(answer, Response):
-            answer = answer.clone()
-        elif answer is None or isinstance(answer, str | bytes):
-            answer = Response(answer)
-        else:
-            answer = Response.from_json(answer)
-        answer.url = request.url
-        return answer
+        status, headers, body = answer_of(answer)
+        response = Response(body, status, responses.get(status, ""), headers)
+        response.url = request.url
+        return response
 
     def _wait_until(self, awaitable: Any) -> None:
         context = _context.get()
