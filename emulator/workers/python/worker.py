@@ -65,9 +65,10 @@ class Worker:
             now_us=host.now_us,
             environ=self._around.environ,
         )
-        importer = Importer(_roots(main.parent, project), modules)
+        self._closed = False
+        self._importer = Importer(_roots(main.parent, project), modules)
         with self._inside(None):
-            self.module: ModuleType = importer.load_main(main)
+            self.module: ModuleType = self._importer.load_main(main)
         self._entry = Entry(self.module, modules["workers"].WorkerEntrypoint, classes=classes)
 
     def queue(self, batch: Any, _env: Any = None, ctx: Any = None) -> Any:
@@ -122,6 +123,9 @@ class Worker:
     @contextmanager
     def _inside(self, context: Any) -> Iterator[None]:
         """The Worker's code runs: what it changes stays its own, and what is said of it is heard."""
+        if self._closed:
+            message = f"{self!r} is closed"
+            raise RuntimeError(message)
         tokens = _context.set(context), hearing.set(self._hear)
         try:
             with self._around.entered():
@@ -184,6 +188,11 @@ class Worker:
                 awaitable.close()
             raise RuntimeError("wait_until() is for handlers: nothing is being handled")
         context.waitUntil(awaitable)
+
+    def close(self) -> None:
+        """Let go of the modules. What is called afterwards raises RuntimeError, and a delivery fails with it."""
+        self._closed = True
+        self._importer.close()
 
     def __repr__(self) -> str:
         return f"<Worker {self._main.name}>"
