@@ -138,6 +138,19 @@ def is_queue_name(name: str) -> bool:
 
 _NAME_CHARACTERS = "abcdefghijklmnopqrstuvwxyz0123456789-"
 
+
+def is_placeholder(name: str) -> bool:
+    """Whether a name is what a template asks its reader to replace: `<name>`, `${NAME}`, `YOUR_QUEUE`, `replace-me`, braces."""
+    for opening, closing in (("<", ">"), ("{", "}")):
+        start = name.find(opening)
+        if start >= 0 and name.find(closing, start) >= 0:
+            return True
+    plain = name.lower().replace("_", "-")
+    return plain.startswith(_PLACEHOLDERS)
+
+
+_PLACEHOLDERS = ("your-", "replace-me", "replace-with-", "change-me", "changeme")
+
 ELSEWHERE: dict[str, str] = {
     "jurisdiction": "wrangler queues create {queue} --jurisdiction eu",
     "message_retention_period": "wrangler queues update {queue} --message-retention-period-secs {value}",

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 class ConsumerLink:
     """A consumer that names its queue. `place` is the queue's name in the file.
 
-    `is_deployed` is False in a file that wrangler never reads, or that a build replaces; `is_read` only in the former.
+    `is_deployed` is False in a file that wrangler never reads, that a build replaces, or that is apart from what is deployed;
+    `is_read` only in the first.
     `no_retries_place` is the number of retries where that is 0. `dead_letter_queue` and its place are None where there is none;
     `means_dead_letters` says that there is one, perhaps misspelt. `add_dead_letter` is the fix that gives it one, for a queue
     that is no dead-letter queue of its file. `retries` and `retry_delay` are the defaults where the file leaves them out, and
@@ -104,7 +105,7 @@ def links_of(worker: Worker) -> Links:
 
 def _workers(environments: Iterable[Environment]) -> Iterator[WorkerLink]:
     for each in environments:
-        own, top = each.fields.get("name"), each.top.get("name")
+        own, top = each.fields.get("name"), each.top.fields.get("name")
         field = own if own is not None and own.text else top
         script = each.script
         if field is not None and script:
@@ -114,7 +115,7 @@ def _workers(environments: Iterable[Environment]) -> Iterator[WorkerLink]:
 def _is_whole(environment: Environment) -> bool:
     queues, listed = environment.queues, environment.list_field("consumers")
     if queues is None:
-        return environment.name is None or "queues" not in environment.top
+        return environment.name is None or "queues" not in environment.top.fields
     if queues.kind != OBJECT or any(key not in QUEUES_KEYS for key in queues.fields):
         return False
     consumers = environment.consumers
@@ -146,7 +147,7 @@ def _consumer(environment: Environment, consumer: Consumer, *, is_dead_letter_qu
         environment.described,
         consumer.script,
         consumer.is_push,
-        is_read and (document.redirect is None or document.redirect.target is None),
+        is_read and not document.is_apart and (document.redirect is None or document.redirect.target is None),
         retries.place if retries is not None and retries.integer == 0 else None,
         dead.text if dead is not None else None,
         dead.place if dead is not None else None,

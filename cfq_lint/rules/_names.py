@@ -4,28 +4,23 @@ from __future__ import annotations
 
 import re
 
+from cfq_lint.facts.keys import is_placeholder as is_placeholder  # noqa: PLC0414
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cfq_lint.model.wrangler import Entry, Field, Worker
+    from cfq_lint.model.wrangler import Entry, Field
 
 _ID = re.compile(r"[0-9a-f]{32}")
-_PLACEHOLDER = re.compile(r"<[^<>]*>|\{[^{}]*\}|^(?i:your)[-_]")
 
 
-def names(worker: Worker) -> Iterator[tuple[Entry, Field]]:
-    """Every `queue` and `dead_letter_queue` that is a string, empty ones included."""
-    for entry in worker.entries():
-        for key in ("queue", "dead_letter_queue"):
-            field = entry.field(key)
-            if field is not None and field.text is not None and key in entry.keys:
-                yield entry, field
-
-
-def is_placeholder(name: str) -> bool:
-    """Whether a name is what a template asks its reader to replace: `<name>`, `${NAME}`, `YOUR_QUEUE`, braces."""
-    return _PLACEHOLDER.search(name) is not None
+def names(entry: Entry) -> Iterator[Field]:
+    """An entry's `queue` and `dead_letter_queue`, where they are strings, empty ones included."""
+    for key in ("queue", "dead_letter_queue"):
+        field = entry.field(key)
+        if field is not None and field.text is not None and key in entry.keys:
+            yield field
 
 
 def is_id(name: str) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 
+from cfq_lint.facts.keys import is_placeholder
 from cfq_lint.source.document import NAMES, REDIRECT, Document, Entry, Redirect, Unreadable, read
 from cfq_lint.source.node import OBJECT
 
@@ -25,6 +26,19 @@ SOURCE_PATTERN = r"\.(py|[cm]?[jt]sx?)$"
 ENTRY_ENDINGS = (".py", ".js", ".mjs", ".ts", ".mts")
 ENTRY_LENGTH_MAX = 2_000_000
 """Entry files are sources, not bundles; of a longer one nothing is certain."""
+APART_WORDS = frozenset({
+    "local", "dev", "test", "tests", "testing", "vitest", "jest", "e2e", "ci", "mock", "bench", "benchmark", "example",
+    "examples", "sample", "template", "tmpl", "tpl", "demo", "bak", "backup", "old", "orig", "copy",
+})  # fmt: skip
+"""A word of these in a file's name, as in `wrangler.local.jsonc`, says that it is not deployed beside the others."""
+APART_FOLDERS = frozenset({
+    "dist", "build", "out", "output", ".output", ".open-next", ".svelte-kit", ".vercel", "test", "tests", "__tests__",
+    "e2e", "fixtures", "__fixtures__", "example", "examples", "sample", "samples", "template", "templates", "demo",
+    "demos", "docs", "playground", "bench", "benchmarks", "vendor",
+})  # fmt: skip
+"""The same of the folders that lead to a file from the top of its repository."""
+BUILD_KEYS = frozenset({"configPath", "userConfigPath", "topLevelName", "definedEnvironments", "targetEnvironment"})
+"""Keys that only a build writes. https://github.com/cloudflare/workers-sdk (workers-utils, `config.ts`: computed fields)"""
 FOLDERS_SKIPPED = frozenset({"node_modules", "__pycache__", "venv"})
 
 
@@ -129,10 +143,28 @@ def _above(folder: str) -> Iterable[str]:
 
 
 class Surroundings:
-    """What stands beside and above files, each folder asked once: which names of wrangler's, and which redirect is nearest."""
+    """What stands beside and above files, each folder asked once.
+
+    Which names of wrangler's, which redirect is nearest, and which folders lead to it from the top of its repository.
+    """
 
     def __init__(self) -> None:
         self._folders: dict[str, tuple[dict[str, str], str | None]] = {}
+        self._within: dict[str, tuple[str, ...]] = {}
+
+    def within(self, folder: str) -> tuple[str, ...]:
+        """The names of the folders from the top of the repository to an absolute folder; none outside of one."""
+        known = self._within.get(folder)
+        if known is None:
+            names: list[str] = []
+            for above in _upwards(folder):
+                if os.path.exists(f"{above}/.git"):
+                    break
+                names.append(os.path.basename(above))
+            else:
+                names = []
+            known = self._within[folder] = tuple(reversed(names))
+        return known
 
     def of(self, folder: str) -> tuple[dict[str, str], str | None]:
         """Of an absolute folder: the nearest file upwards of each of wrangler's names, the nearest folder with a redirect."""
@@ -153,14 +185,33 @@ def survey(document: Document, path: str, surroundings: Surroundings) -> None:
     """
     folder, name = os.path.split(os.path.abspath(path))
     document.entry = _entry(document, folder)
+    document.is_apart = _is_apart(document, name, path, surroundings.within(folder))
     if name not in NAMES:
         return
     names, base = surroundings.of(folder)
     better = next((names[each] for each in NAMES[: NAMES.index(name)] if each in names), None)
     if better is not None:
         document.shadowed_by = os.path.relpath(better, folder).replace(os.sep, "/")
+        document.shadow_has_queues = "queue" in (source_at(better) or "")
     if base is not None:
         document.redirect = _redirect(base, folder, path)
+
+
+def _is_apart(document: Document, name: str, path: str, folders: Iterable[str]) -> bool:
+    """Whether a configuration is deployed with no other: told by its name, its folder, or what it holds."""
+    words = set(re.split(r"[._-]", name.lower())[1:-1])
+    given = [] if os.path.isabs(path) else os.path.normpath(os.path.dirname(path)).split(os.sep)
+    if not APART_WORDS.isdisjoint(words) or not APART_FOLDERS.isdisjoint(each.lower() for each in (*folders, *given)):
+        return True
+    root = document.tree.root
+    if root is None or root.kind != OBJECT:
+        return False
+    for member in root.value:
+        if member.key in BUILD_KEYS:
+            return True
+        if member.key == "name" and is_placeholder(str(member.node.value)):
+            return True
+    return False
 
 
 def _entry(document: Document, folder: str) -> Entry | None:
@@ -229,4 +280,10 @@ def _redirect(base: str, folder: str, path: str) -> Redirect | None:
         return Redirect(
             document, None, f"its target {near} has `env`, which a redirected configuration may not have", document.at(value)
         )
-    return Redirect(document, os.path.normpath(os.path.join(os.path.dirname(path), near)))
+    environment = body.get("targetEnvironment") if isinstance(body, dict) else None
+    return Redirect(
+        document,
+        os.path.normpath(os.path.join(os.path.dirname(path), near)),
+        fault_place=document.at(value),
+        environment=environment if isinstance(environment, str) else None,
+    )

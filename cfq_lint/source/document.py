@@ -42,13 +42,15 @@ class Redirect:
     """What `.wrangler/deploy/config.json` says for a configuration file.
 
     `document` is that file itself. `target` is the path of the configuration that is deployed instead, None where `problem`
-    says why there is none; `fault_place` is where that problem stands.
+    says why there is none; `fault_place` is where that problem stands. `environment` is the one that the target was built for,
+    None where it does not say.
     """
 
     document: Document
     target: str | None
     problem: str | None = None
     fault_place: Place | None = None
+    environment: str | None = None
 
 
 @record
@@ -60,9 +62,27 @@ class Entry:
 
 
 class Document:
-    """One configuration file. Offsets and columns do not count a byte order mark."""
+    """One configuration file. Offsets and columns do not count a byte order mark.
 
-    __slots__ = ("bom", "encoding_problem", "entry", "lines", "path", "redirect", "shadowed_by", "syntax", "text", "tree")
+    `shadowed_by` is the file that wrangler reads in its place, and `shadow_has_queues` says that the word stands in that one.
+    `is_apart` says that it is no part of what the project deploys together: a variant for local work or a test, an example, a
+    template, or what a build wrote.
+    """
+
+    __slots__ = (
+        "bom",
+        "encoding_problem",
+        "entry",
+        "is_apart",
+        "lines",
+        "path",
+        "redirect",
+        "shadow_has_queues",
+        "shadowed_by",
+        "syntax",
+        "text",
+        "tree",
+    )
 
     def __init__(self, path: str, text: str, *, bom: bool = False, encoding_problem: str | None = None) -> None:
         self.path = path
@@ -73,6 +93,8 @@ class Document:
         self.lines = Lines(text)
         self.tree = Tree(None, []) if encoding_problem else parser_of(self.syntax)(text)
         self.shadowed_by: str | None = None
+        self.shadow_has_queues = False
+        self.is_apart = False
         self.redirect: Redirect | None = None
         self.entry: Entry | None = None
 

@@ -9,7 +9,8 @@ import sys
 import pytest
 
 from cfq_lint import lint_paths
-from cfq_lint.source.discovery import FILE_PATTERN, find
+from cfq_lint.source.discovery import FILE_PATTERN, Surroundings, find, is_whole_project, survey
+from cfq_lint.source.document import read
 
 from .support import FIXTURES, lint_files, run
 
@@ -371,3 +372,95 @@ def test_a_file_under_another_name_is_neither_shadowed_nor_redirected(tmp_path):
     assert report.findings
     (tmp_path / "wrangler.jsonc").rename(tmp_path / "wrangler.staging.jsonc")
     assert not lint_paths([str(tmp_path)]).findings
+
+
+# --- what is deployed together
+
+
+def documents(folder):
+    """The documents of all files of a folder, as a run has them."""
+    surroundings = Surroundings()
+    found = {}
+    for path in find([str(folder)])[0]:
+        document = read(path)
+        survey(document, path, surroundings)
+        found[os.path.relpath(path, folder).replace(os.sep, "/")] = document
+    return found
+
+
+@pytest.mark.parametrize(
+    ("name", "is_apart"),
+    [
+        ("wrangler.jsonc", False), ("wrangler.toml", False), ("wrangler.staging.toml", False), ("wrangler.production.json", False), ("wrangler.eu.toml", False),
+        ("wrangler.latest.jsonc", False), ("wrangler.local.jsonc", True), ("wrangler.test.toml", True), ("wrangler.vitest.jsonc", True),
+        ("wrangler.example.toml", True), ("wrangler.template.jsonc", True), ("wrangler.dev.toml", True), ("wrangler.queue-test.jsonc", True),
+        ("wrangler.TEST.toml", True), ("apps/api/wrangler.toml", False), ("dist/wrangler.json", True), ("apps/api/dist/wrangler.json", True),
+        ("test/wrangler.toml", True), ("packages/a/tests/wrangler.jsonc", True), ("examples/queue/wrangler.toml", True), ("testing-shop/wrangler.toml", False),
+    ],
+)  # fmt: skip
+def test_what_is_not_deployed_beside_the_others_is_told_by_its_name_and_its_folders(name, is_apart, tmp_path):
+    build(tmp_path, name)
+    (tmp_path / ".git").mkdir()
+    assert {path: document.is_apart for path, document in documents(tmp_path).items()} == {name: is_apart}
+
+
+def test_folders_above_the_repository_say_nothing(tmp_path):
+    build(tmp_path, "test/examples/repo/wrangler.toml")
+    (tmp_path / "test" / "examples" / "repo" / ".git").mkdir()
+    assert not documents(tmp_path / "test" / "examples" / "repo")["wrangler.toml"].is_apart
+    assert not documents(tmp_path / "test" / "examples" / "repo" / ".")["wrangler.toml"].is_apart
+
+
+@pytest.mark.parametrize(
+    ("text", "is_apart"),
+    [
+        ('{ "name": "shop" }', False),
+        ('{ "name": "<worker name>" }', True),
+        ('{ "name": "${APP}-api" }', True),
+        ('{ "name": "YOUR_WORKER" }', True),
+        ('{ "name": "{{name}}" }', True),
+        ('{ "name": "replace-me" }', True),
+        ('{ "name": "yours" }', False),
+        ('{ "name": "shop", "topLevelName": "shop", "main": "index.js" }', True),
+        ('{ "name": "shop", "userConfigPath": "/x/wrangler.json" }', True),
+        ('{ "name": 1 }', False),
+        ("[]", False),
+        ("{", False),
+    ],
+)
+def test_what_is_not_deployed_beside_the_others_is_told_by_what_it_holds(text, is_apart, tmp_path):
+    (tmp_path / "wrangler.json").write_text(text, encoding="utf-8")
+    assert documents(tmp_path)["wrangler.json"].is_apart == is_apart
+
+
+def test_a_redirect_tells_the_environment_that_was_built(tmp_path):
+    build(tmp_path, "wrangler.jsonc")
+    (tmp_path / ".wrangler" / "deploy").mkdir(parents=True)
+    (tmp_path / ".wrangler" / "deploy" / "config.json").write_text('{ "configPath": "../../dist/wrangler.json" }', encoding="utf-8")
+    (tmp_path / "dist").mkdir()
+    for target, environment in [('{ "name": "a" }', None), ('{ "targetEnvironment": "staging" }', "staging"), ('{ "targetEnvironment": 1 }', None)]:
+        (tmp_path / "dist" / "wrangler.json").write_text(target, encoding="utf-8")
+        redirect = documents(tmp_path)["wrangler.jsonc"].redirect
+        assert redirect.problem is None
+        assert redirect.environment == environment
+
+
+def test_a_shadow_tells_whether_it_speaks_of_queues(tmp_path):
+    build(tmp_path, "wrangler.json", "a/wrangler.toml")
+    assert not documents(tmp_path)["a/wrangler.toml"].shadow_has_queues
+    (tmp_path / "wrangler.json").write_text('{ "queues": {} }', encoding="utf-8")
+    assert documents(tmp_path)["a/wrangler.toml"].shadow_has_queues
+
+
+def test_a_run_sees_the_whole_project_from_the_top_of_its_repository(tmp_path):
+    build(tmp_path, "repo/apps/a/wrangler.toml")
+    repo = tmp_path / "repo"
+    assert is_whole_project([str(repo)])
+    assert is_whole_project([str(repo / "apps")]), "without a repository the folder is all there is"
+    (repo / ".git").mkdir()
+    assert is_whole_project([str(repo)])
+    assert is_whole_project([str(tmp_path)])
+    assert is_whole_project([str(repo / "apps"), str(repo)])
+    assert not is_whole_project([str(repo / "apps")])
+    assert not is_whole_project([str(repo / "apps" / "a" / "wrangler.toml")])
+    assert not is_whole_project([])
