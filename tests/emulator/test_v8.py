@@ -152,7 +152,7 @@ def test_what_v8_wrote_is_read(name, runtime):
     assert same(decode(bytes.fromhex(RECORDED[name][runtime])), {**EXACT, **READ}[name])
 
 
-@pytest.mark.parametrize("name", EXACT.keys() - {"everything"})
+@pytest.mark.parametrize("name", sorted(EXACT.keys() - {"everything"}))
 def test_what_is_written_is_what_workerd_writes(name):
     assert encode(EXACT[name]).hex() == RECORDED[name]["workerd"]
 
