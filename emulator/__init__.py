@@ -8,12 +8,15 @@ if TYPE_CHECKING:
     from emulator.engine.ledger.ledger import Delivery, Fate
     from emulator.testing.emulator import Emulator
     from emulator.testing.queue import Queue
+    from emulator.workers.outgoing import Outgoing
+    from emulator.workers.python.javascript.http_values import Response
 
-__all__ = ["Delivery", "Emulator", "Fate", "Faults", "Limits", "Queue", "Refused"]
+__all__ = ["Delivery", "Emulator", "Fate", "Faults", "Limits", "Outgoing", "Queue", "Refused", "Response"]
 
 _ROOMS = {
     "Delivery": "engine.ledger.ledger", "Emulator": "testing.emulator", "Fate": "engine.ledger.ledger",
-    "Faults": "engine.faults", "Limits": "core.limits", "Queue": "testing.queue", "Refused": "core.refusals",
+    "Faults": "engine.faults", "Limits": "core.limits", "Outgoing": "workers.outgoing", "Queue": "testing.queue",
+    "Refused": "core.refusals", "Response": "workers.python.javascript.http_values",
 }  # fmt: skip
 
 
