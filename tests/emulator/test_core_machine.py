@@ -20,6 +20,7 @@ from emulator.core.refusals import QueueOverloaded, Refused
 from emulator.engine.ids import Ids
 from emulator.engine.journal import replay
 from tests.emulator.core_dump import dump, from_snapshot
+from tests.emulator.helpers import lines_run
 
 SECOND = 1_000_000
 NAMES = ("a", "b", "c", "dead")
@@ -220,24 +221,6 @@ def test_what_came_within_a_second_is_counted_as_by_adding_it_up(sends):
                 machine.step(state, now_us, command, limits)
 
 
-def looked_at(act) -> int:
-    """How many lines of Python an act runs through: a cost that no neighbour on the machine changes."""
-    lines = 0
-
-    def trace(_frame, event, _argument):
-        nonlocal lines
-        lines += event == "line"
-        return trace
-
-    before = sys.gettrace()
-    sys.settrace(trace)
-    try:
-        act()
-    finally:
-        sys.settrace(before)
-    return lines
-
-
 def test_a_send_at_full_rate_looks_at_no_more_than_one_at_rest():
     def lines(earlier):
         state = State()
@@ -245,7 +228,7 @@ def test_a_send_at_full_rate_looks_at_no_more_than_one_at_rest():
         for n in range(earlier):
             machine.step(state, n, commands.Send("a", (f"{n:032x}",), (b"1",), ("json",), (None,)))
         send = commands.Send("a", ("x",), (b"1",), ("json",), (None,))
-        return looked_at(lambda: machine.decide(state, earlier, send))
+        return lines_run(lambda: machine.decide(state, earlier, send))
 
     assert lines(4_900) == lines(5)
 
@@ -265,7 +248,7 @@ def test_a_delivery_beside_ten_thousand_queues_costs_what_it_costs_beside_a_hund
 
         deliver()
         assert sys.getsizeof(state.dirty) == sys.getsizeof(set())  # else each pop() would scan what once was a large set
-        return looked_at(deliver)
+        return lines_run(deliver)
 
     assert lines(10_000) <= 1.3 * lines(100)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from heapq import heappush
 from typing import TYPE_CHECKING
 
-from emulator.core.index import come_back, promote, remove, stand, touch
+from emulator.core.index import enqueue, promote, remove, requeue, touch
 from emulator.core.limits import SECOND_US
 from emulator.core.model import FLYING, GONE, Message
 
@@ -31,7 +31,7 @@ def settled(state: State, event: Settled) -> None:
     else:
         remove(queue, event.acked)
     if event.repeated:
-        come_back(state, queue, event.repeated, [event.at_us] * len(event.repeated))
+        requeue(state, queue, event.repeated, [event.at_us] * len(event.repeated))
         queue.counts.repeated += len(event.repeated)
     _fail(state, queue, event)
     if event.scale is not None:
@@ -79,7 +79,7 @@ def _fail(state: State, queue: QueueState, event: Settled | LeasesSettled | Leas
     """What became of the messages whose attempt failed."""
     counts = queue.counts
     if event.retried:
-        come_back(state, queue, event.retried, event.ready_us)
+        requeue(state, queue, event.retried, event.ready_us)
         counts.retried += len(event.retried)
     if event.dead:
         counts.dead_lettered += len(event.dead)
@@ -106,7 +106,7 @@ def _dead_letter(state: State, queue: QueueState, ids: tuple[str, ...], target: 
         target.backlog_bytes += len(message.body)
         target.dead_track.line.append(message)
         heappush(target.dead_ages, (message.timestamp_us, message.entry, message))
-        stand(target, message, at_us)
+        enqueue(target, message, at_us)
     target.counts.received += len(ids)
     remove(queue, ids)
     touch(state, target)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from emulator.core.index import stand
+from emulator.core.index import enqueue
 from emulator.core.model import DELAYED, LEASED, READY, Consumer, Flight, Message, QueueConfig, QueueState, State
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ def _stand_in_line(queue: QueueState) -> None:
     if len(ready) < len(waiting):
         for message in waiting:
             if message.place == DELAYED:
-                stand(queue, message, message.ready_us - 1)
+                enqueue(queue, message, message.ready_us - 1)
     waiting.sort(key=attrgetter("arrived_us"))
     queue.track.line.extend([message for message in waiting if not message.dead])
     queue.dead_track.line.extend([message for message in waiting if message.dead])
