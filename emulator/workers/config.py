@@ -16,7 +16,7 @@ from emulator.core.model import Consumer
 from emulator.core.refusals import ConfigRefused
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 JSON_SINCE = "2024-03-18"
 """Compatibility date from which a body without a content type is json; before it, v8."""
@@ -84,6 +84,21 @@ def load(path: str | PathLike[str], env: str | None, plan: str, *, but: frozense
         known = ", ".join(sorted(each.name for each in worker.every_environment if each.name)) or "none"
         raise ConfigRefused(f"{where} has no environment {env!r} (environments: {known})")
     return _config(Path(where), worker.top if env is None else worker.environments[0])
+
+
+def load_all(paths: str | PathLike[str] | Iterable[str | PathLike[str]], env: str | None, plan: str) -> list[Config]:
+    """Read one file or several, for one account. Raises ConfigRefused as `load` does, and for a queue with two consumers."""
+    listed = [paths] if isinstance(paths, str | PathLike) else list(paths)
+    found = [load(path, env, plan) for path in listed]
+    whose: dict[str, Config] = {}
+    for config in found:
+        for name in config.consumers:
+            other = whose.setdefault(name, config)
+            if other.script != config.script:
+                raise ConfigRefused(
+                    f"queue {name!r} is consumed by {other.file} and by {config.file}: it may have one consumer"
+                )
+    return found
 
 
 def handlers_are_classes(flags: frozenset[str], date: str = "") -> bool | None:

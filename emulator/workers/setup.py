@@ -36,7 +36,10 @@ def install(account: Account, config: Config, claimed: set[str]) -> None:
 
 def bindings_of(config: Config, queue: Callable[[str], Any]) -> dict[str, Any]:
     """Variables and queues by the names that a Worker knows them by. `queue` gives a queue by its name."""
-    bound = {name: Binding(queue(each), exposes_codes=config.exposes_codes) for name, each in config.bindings.items()}
+    bound = {
+        name: Binding(queue(each), config.content_type, exposes_codes=config.exposes_codes)
+        for name, each in config.bindings.items()
+    }
     return {**config.variables, **bound}
 
 

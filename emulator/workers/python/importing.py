@@ -59,6 +59,11 @@ class Importer:
         assert spec is not None, "a .py file always has one"
         return self._run(spec)
 
+    def close(self) -> None:
+        """Take the Worker's modules out of `sys.modules`."""
+        for name in self._modules:
+            sys.modules.pop(name, None)
+
     def _import(self, name: str, names: Any = None, locals: Any = None, fromlist: Any = (), level: int = 0) -> ModuleType:
         if level:
             package = (names or {}).get("__package__") or self.prefix

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from emulator.workers.config import Config
     from emulator.workers.host import Host
-    from emulator.workers.python.javascript.http_values import Request
+    from emulator.workers.outgoing import Outgoing
 
 _SEEN_WHEN_RUN = frozenset({"CFQ801"})
 """Whether there is a handler need not be guessed from the source: the Worker is run."""
@@ -34,7 +34,7 @@ def load(
     bindings: Mapping[str, Any] | None = None,
     kv: Iterable[str] = (),
     d1: Iterable[str] = (),
-    fetch: Callable[[Request], Any] | None = None,
+    fetch: Callable[[Outgoing], Any] | None = None,
 ) -> Worker:
     """Load a Worker: of a wrangler file, whose queues, consumers and bindings are made, or of a .py file.
 
