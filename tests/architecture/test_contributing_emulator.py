@@ -1,4 +1,4 @@
-"""CONTRIBUTING's second half, followed to the letter in a scratch copy: a fault, an operation and a target are added."""
+"""CONTRIBUTING's second half, followed to the letter in a scratch copy: a fault and a target are added."""
 
 from __future__ import annotations
 
@@ -62,26 +62,6 @@ def test_a_fault_fails_until_it_acts_everywhere(copy):
     assert run(copy, "emulator.cli.generate")[0] == 0
     code, said = contract(copy, *tests)
     assert code == 0, said
-
-
-def test_an_operation_is_one_file(copy):
-    (source,) = snippets("A new operation of the REST API")
-    (copy / "emulator/server/operations/oldest.py").write_text(source, encoding="utf-8")
-    assert run(copy, "emulator.cli.generate")[0] == 0
-    code, said = contract(copy, "tests/emulator/server/test_openapi.py")
-    assert code == 0, said
-    asked = textwrap.dedent("""
-        import httpx
-        from emulator import Emulator
-        from emulator.server import Transport
-        emu = Emulator()
-        emu.create_queue("jobs").send(1)
-        with httpx.Client(transport=Transport(emu), base_url="http://emulator/client/v4/accounts/a") as client:
-            (row,) = client.get("/queues").json()["result"]
-            print(client.get(f"/queues/{row['queue_id']}/oldest").json()["result"])
-    """)
-    done = subprocess.run([sys.executable, "-c", asked], cwd=copy, capture_output=True, text=True, timeout=60, check=True)
-    assert done.stdout.strip() == "{'oldest_us': 1767225600000000}"
 
 
 def test_a_target_is_taken_through_every_fault(copy):
