@@ -26,7 +26,7 @@ class Unsupported:
             raise AttributeError(name)
         return self._refuse()
 
-    __call__ = __getitem__ = __setitem__ = __iter__ = __setattr__ = _refuse
+    __call__ = __getitem__ = __setitem__ = __iter__ = __setattr__ = __contains__ = __await__ = __aenter__ = _refuse
 
     def __repr__(self) -> str:
         return f"<not emulated: {self.__dict__['_said'][0]}>"
