@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from emulator.core.refusals import Refused
 from emulator.engine.bodies.undefined import UNDEFINED
+from emulator.engine.targets.invocation import binding_call
 from emulator.workers.promise import Resolved
 
 if TYPE_CHECKING:
@@ -73,7 +74,8 @@ class Binding:
     def _telling(self, call: str) -> Iterator[None]:
         """Without the flag queue_expose_error_codes a Worker sees the HTTP status instead of cause and code."""
         try:
-            yield
+            with binding_call():
+                yield
         except Refused as refused:
             if not self._exposes_codes:
                 refused.args = (f"Queue {call} failed: {HTTPStatus(refused.status).phrase}",)
@@ -81,7 +83,8 @@ class Binding:
 
     def metrics(self) -> Resolved:
         """The backlog now."""
-        return Resolved(self._queue.metrics())
+        with binding_call():
+            return Resolved(self._queue.metrics())
 
     sendBatch = send_batch  # noqa: N815 - JavaScript's name
 

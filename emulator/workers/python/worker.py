@@ -10,6 +10,7 @@ from http.client import responses
 from typing import TYPE_CHECKING, Any
 
 from emulator.engine.clock import moment
+from emulator.engine.targets.invocation import binding_call
 from emulator.workers.outgoing import Outgoing, answer_of
 from emulator.workers.python.batch import WorkerBatch
 from emulator.workers.python.console import Console, Line
@@ -173,7 +174,8 @@ class Worker:
         self.fetches.append(sent)
         if self.responder is None:
             raise FetchRefused(sent.method, sent.url)
-        answer = self.responder(sent)
+        with binding_call():
+            answer = self.responder(sent)
         if inspect.isawaitable(answer):
             answer = await answer
         status, headers, body = answer_of(answer)
