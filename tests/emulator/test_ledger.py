@@ -59,7 +59,7 @@ def test_a_ledger_that_forgets_counts_the_same(seed):
     kept, forgetful = Ledger().follow(play.emu.events), Ledger(keeps=False).follow(play.emu.events)
     for name, tally in kept.tallies.items():
         assert all(getattr(tally, field) == getattr(forgetful.tallies[name], field) for field in tally.__slots__)
-    assert kept.deaths == forgetful.deaths
+    assert kept.origins == forgetful.origins
     assert not forgetful.records.rows
     assert not forgetful.records.histories
     for name, tally in forgetful.tallies.items():  # of what has ended nothing is left
