@@ -20,7 +20,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from emulator.engine import bodies
-from emulator.engine.bodies import clone, json_text
+from emulator.engine.bodies import json_text
 from emulator.engine.bodies.stringify import stringify
 from emulator.engine.bodies.undefined import UNDEFINED
 
@@ -225,41 +225,6 @@ def test_a_body_holds_on_to_no_more_than_itself():
         now, _ = tracemalloc.get_traced_memory()
         tracemalloc.stop()
         assert now <= sum(map(sys.getsizeof, kept)) + sys.getsizeof(kept) + 5_000
-
-
-HASHABLE = (
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text() | st.binary() | st.datetimes()
-    | st.datetimes(timezones=st.just(UTC)) | st.dates() | st.times() | st.timedeltas()
-)  # fmt: skip
-CLONEABLE = st.recursive(
-    HASHABLE | st.sets(HASHABLE) | st.frozensets(HASHABLE) | st.binary().map(bytearray),
-    lambda inner: st.lists(inner) | st.tuples(inner, inner) | st.dictionaries(HASHABLE, inner), max_leaves=12,
-)  # fmt: skip
-
-
-@given(CLONEABLE)
-def test_v8_keeps_value_and_type(value):
-    copied = clone.decode(clone.encode(value))
-    assert copied == value
-    assert type(copied) is type(value)
-
-
-def test_v8_writes_equal_values_in_equal_bytes():
-    assert clone.encode({"b", "a", "c"}) == clone.encode({"c", "b", "a"})
-    assert clone.decode(clone.encode(time(1, 2, 3))) == time(1, 2, 3)
-
-
-def test_v8_refuses_a_circle():
-    circle: dict = {}
-    circle["self"] = circle
-    with pytest.raises(clone.DataCloneError, match=r"could not be cloned\."):
-        clone.encode(circle)
-
-
-@pytest.mark.parametrize("value", [object(), lambda: 1, 1j, [object()], {"a": print}])
-def test_v8_refuses_what_cannot_be_cloned(value):
-    with pytest.raises(clone.DataCloneError):
-        clone.encode(value)
 
 
 def test_half_a_surrogate_pair_is_replaced_in_text():
