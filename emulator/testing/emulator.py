@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from emulator.core.events import Event
     from emulator.engine.delivery import Target
-    from emulator.engine.ledger.ledger import Delivery, Fate
+    from emulator.engine.ledger.records import Delivery, Fate
     from emulator.engine.targets.real_time import RealTime
     from emulator.workers.python.worker import Worker
     from emulator.workers.stores.shared import Stores
@@ -299,12 +299,12 @@ class Emulator:
 
         A list of your own; bodies are decoded once and shared by all deliveries and fates that are told.
         """
-        return self.account.ledger.deliveries()
+        return self.account.ledger.records.deliveries()
 
     @property
     def fates(self) -> list[Fate]:
         """What became of each message in each queue that it entered, in order of entry; bodies are shared as in deliveries."""
-        return self.account.ledger.fates()
+        return self.account.ledger.records.fates()
 
     @property
     def errors(self) -> list[BaseException]:
