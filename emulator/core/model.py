@@ -87,18 +87,6 @@ class Track:
         self.returned: list[tuple[int, int, Message]] = []
 
 
-class Counts:
-    """How many messages took each way through a queue since it was created. `received` arrived as dead letters."""
-
-    __slots__ = (
-        "acked", "dead_lettered", "delivered", "dropped", "expired", "purged", "received", "repeated", "retried", "sent",
-    )  # fmt: skip
-
-    def __init__(self) -> None:
-        self.sent = self.received = self.delivered = self.acked = self.retried = self.repeated = 0
-        self.dead_lettered = self.dropped = self.expired = self.purged = 0
-
-
 class QueueState:
     """A queue with everything in it. `ready` is in order, `leases` is a heap; some of what they hold may be gone.
 
@@ -108,7 +96,7 @@ class QueueState:
     """
 
     __slots__ = (
-        "ages", "attached", "backlog_bytes", "backlog_seen", "config", "consumer", "counts", "dead_ages", "dead_track",
+        "ages", "attached", "backlog_bytes", "backlog_seen", "config", "consumer", "dead_ages", "dead_track",
         "delayed", "delayed_gone", "delayed_until", "failure_permille", "flights", "flying_bytes", "flying_count", "lately",
         "leases", "messages", "ready", "ready_gone", "slots", "track", "wake_departure_us", "wake_expiry_us", "wake_lapse_us",
         "window",
@@ -134,7 +122,6 @@ class QueueState:
         self.backlog_bytes = 0
         self.window: deque[tuple[int, int]] = deque()
         self.lately = 0
-        self.counts = Counts()
         self.slots = 1
         self.backlog_seen: int | None = None
         self.failure_permille = 0

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from emulator.core.events import Event
     from emulator.engine.delivery import Target
-    from emulator.engine.ledger.ledger import Delivery, Fate
+    from emulator.engine.ledger.records import Delivery, Fate
     from emulator.engine.targets.real_time import RealTime
     from emulator.workers.python.worker import Worker
     from emulator.workers.stores.shared import Stores
@@ -118,7 +118,8 @@ class Emulator:
         emulator.default_content_type = configs[0].content_type if configs else "json"
         for config in configs:
             install(emulator.account, config, emulator._claimed)
-            for name, value in bindings_of(config, emulator.queue).items():
+            warn = emulator.timeline.deliveries.late_warnings.append
+            for name, value in bindings_of(config, emulator.queue, emulator._shared_stores, warn).items():
                 emulator.env.bind(name, value)
         emulator.env.declare()
         return emulator
@@ -132,16 +133,21 @@ class Emulator:
         """
         from emulator.workers.host import Host
         from emulator.workers.python.loading import load as load_worker
-        from emulator.workers.stores.shared import Stores
 
-        if self._stores is None:
-            self._stores = Stores(self.account.clock.now_us)
         host = Host(
-            self.account, self.env, self._stores, self._claimed, self.flags, self.default_content_type,
+            self.account, self.env, self._shared_stores(), self._claimed, self.flags, self.default_content_type,
             self.account.clock.now_us, self.queue, self.attach, self._driving.run, self._driving.keep,
             self.timeline.deliveries.late_warnings.append,
         )  # fmt: skip
         return load_worker(host, path, env, **options)
+
+    def _shared_stores(self) -> Stores:
+        """The KV namespaces and databases of the account, made when they are first asked for."""
+        from emulator.workers.stores.shared import Stores
+
+        if self._stores is None:
+            self._stores = Stores(self.account.clock.now_us)
+        return self._stores
 
     # --- queues and consumers
 
@@ -299,12 +305,12 @@ class Emulator:
 
         A list of your own; bodies are decoded once and shared by all deliveries and fates that are told.
         """
-        return self.account.ledger.deliveries()
+        return self.account.ledger.records.deliveries()
 
     @property
     def fates(self) -> list[Fate]:
         """What became of each message in each queue that it entered, in order of entry; bodies are shared as in deliveries."""
-        return self.account.ledger.fates()
+        return self.account.ledger.records.fates()
 
     @property
     def errors(self) -> list[BaseException]:

@@ -26,13 +26,9 @@ CLASSES_SINCE = "2025-08-14"
 """Compatibility date from which a Python Worker's handlers are methods of a class, and `on_queue` is not looked for."""
 CLASSES_FLAG = "python_no_global_handlers"
 
-_NAMES = {"durable_objects": "name", "send_email": "name", "ratelimits": "name", "unsafe": "name"}
-_NOT_EMULATED = (
-    "ai", "analytics_engine_datasets", "assets", "browser", "containers", "dispatch_namespaces", "durable_objects",
-    "hyperdrive", "images", "media", "mtls_certificates", "pipelines", "r2_buckets", "ratelimits", "secrets_store_secrets",
-    "send_email", "services", "unsafe", "vectorize", "version_metadata", "vpc_services", "worker_loaders", "workflows",
-)  # fmt: skip
-"""Keys whose bindings are not emulated."""
+_NAMED_BY = {"durable_objects": "name", "send_email": "name", "ratelimits": "name", "unsafe": "name"}
+"""Which member of a binding is its name; of all others, `binding`."""
+_EMULATED = frozenset({"queues", "vars", "kv_namespaces", "d1_databases"})
 
 
 class Store(NamedTuple):
@@ -159,8 +155,9 @@ def _store(row: dict[str, Any], *identities: str) -> Store:
 
 
 def _others(environment: Environment) -> Iterator[tuple[str, str]]:
-    for key in _NOT_EMULATED:
+    """Every other binding, by its name, with the key that it stands under, whatever that is."""
+    for key in environment.fields.keys() - _EMULATED:
         for row in _rows(environment, key):
-            name = row.get(_NAMES.get(key, "binding"))
+            name = row.get(_NAMED_BY.get(key, "binding"))
             if isinstance(name, str):
                 yield name, key

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 
 import pytest
 
@@ -191,3 +192,26 @@ def test_two_files_may_not_consume_one_queue(tmp_path):
         (tmp_path / f"{name}.json").write_text(json.dumps(BASE | {"name": name, "queues": {"consumers": [{"queue": "jobs"}]}}))
     with pytest.raises(Refused, match=r"queue 'jobs' is consumed by .*a\.json and by .*b\.json: it may have one consumer"):
         Emulator.from_wrangler([tmp_path / "a.json", tmp_path / "b.json"])
+
+
+def test_a_handler_has_the_stores_and_is_told_of_what_is_not_emulated(load):
+    emu = load(FILE | {"kv_namespaces": [{"binding": "KV", "id": "1" * 32}], "d1_databases": [{"binding": "DB", "database_id": "d"}],
+                       "r2_buckets": [{"binding": "BUCKET", "bucket_name": "b"}], "queues": {"consumers": [{"queue": "jobs", "max_batch_timeout": 0}]}})
+
+    @emu.attach
+    async def handle(batch, env):
+        await env.KV.put("k", batch.messages[0].body)
+        assert await env.KV.get("k") == "x"
+        assert await env.DB.prepare("SELECT 1 AS one").first("one") == 1
+        with suppress(Exception):  # as users' code has it
+            env.BUCKET.put("k", "v")
+
+    for _ in range(2):
+        emu.queue("jobs").send("x")
+        emu.run_until_idle()
+    assert fates(emu) == [("x", "acked")] * 2, emu.errors
+    assert emu.report().warnings == [
+        "not emulated: env.BUCKET, a binding of r2_buckets (put an object of your own there: emu.env.BUCKET = …)"
+    ]
+    emu.env.BUCKET = "a fake"
+    assert emu.env.BUCKET == "a fake"

@@ -25,7 +25,8 @@ def everything(ledger):
     """All that a ledger tells."""
     trace = Trace(ledger)
     return {
-        "fates": ledger.fates(), "deliveries": ledger.deliveries(), "lines": list(trace), "ends": trace.ends, "warnings": ledger.warnings,
+        "fates": ledger.records.fates(), "deliveries": ledger.records.deliveries(), "lines": list(trace), "ends": trace.ends,
+        "warnings": ledger.records.warnings,
         "counts": {name: (tally.counts(name), tally.billed(), tally.retries, tally.ended) for name, tally in ledger.tallies.items()},
     }  # fmt: skip
 
@@ -56,8 +57,8 @@ def test_a_ledger_that_forgets_counts_the_same(seed):
     for name, tally in kept.tallies.items():
         assert all(getattr(tally, field) == getattr(forgetful.tallies[name], field) for field in tally.__slots__)
     assert kept.deaths == forgetful.deaths
-    assert not forgetful.records
-    assert not forgetful.histories
+    assert not forgetful.records.rows
+    assert not forgetful.records.histories
     for name, tally in forgetful.tallies.items():  # of what has ended nothing is left
         living = set(play.emu.account.state.queues[name].messages)
         assert set(tally.attempts) | set(tally.large) | tally.repeated <= living
@@ -100,7 +101,7 @@ def test_every_message_that_entered_is_there_or_has_ended_once(seed):
             play.step(commands.DeleteQueue("a"))
             play.step(commands.CreateQueue("a"))
     ledger = Ledger().follow(play.events)
-    fates = ledger.fates()
+    fates = ledger.records.fates()
     counts = {name: tally.counts(name) for name, tally in ledger.tallies.items()}
     for name, row in counts.items():
         there = play.state.queues.get(name)
@@ -111,8 +112,8 @@ def test_every_message_that_entered_is_there_or_has_ended_once(seed):
         for kind in ENDS:
             assert getattr(row, kind.name.lower()) == states.count(str(kind))
     assert sum(row.dead_lettered for row in counts.values()) == sum(row.received for row in counts.values()), "law 6"
-    for entry in ledger.entries:
-        kinds = [ledger.records[number].step.kind for number in entry]
+    for entry in ledger.records.entries:
+        kinds = [ledger.records.rows[number].step.kind for number in entry]
         assert kinds[0] in ENTRIES
         assert not ENTRIES & set(kinds[1:])
         assert not ENDS & set(kinds[:-1])

@@ -18,7 +18,6 @@ def delivered(state: State, event: Delivered) -> None:
     picked = dequeue(queue, event.ids, event.at_us)
     for message, attempts in zip(picked, event.attempts, strict=True):
         message.attempts, message.place = attempts, FLYING
-    queue.counts.delivered += len(picked)
     queue.flying_bytes += sum([len(message.body) for message in picked])
     queue.flying_count += len(picked)
     consumer = queue.consumer

@@ -19,7 +19,6 @@ def pulled(state: State, event: Pulled) -> None:
     picked = dequeue(queue, event.ids, event.at_us)
     for message, attempts in zip(picked, event.attempts, strict=True):
         message.attempts = attempts
-    queue.counts.delivered += len(picked)
     _lease(state, queue, picked, event.leases, event.until_us)
     touch(state, queue)
 

@@ -35,7 +35,6 @@ def sent(state: State, event: Sent) -> None:
             enqueue(queue, message, at_us)
     state.entries += len(entered)
     queue.backlog_bytes += sum(map(len, event.bodies))
-    queue.counts.sent += len(entered)
     _count_lately(queue, at_us, len(entered))
     state.dirty.add(event.queue)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from types import NoneType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import msgspec
 
@@ -37,6 +37,31 @@ def encode_plain(values: Sequence[Any]) -> list[bytes] | None:
         return None
     texts.pop()
     return texts if _is_plain(values) else None
+
+
+def encode_parsed(values: Sequence[Any]) -> list[bytes]:
+    """The JSON texts of values that JSON was parsed to, so that nothing is among them that has none."""
+    try:
+        texts: list[bytes] = _encode_lines(values).split(b"\n")
+    except (ValueError, RecursionError):  # half a surrogate pair, or nested deeper than msgspec goes
+        return [stringify(value) for value in values]
+    texts.pop()
+    return texts
+
+
+def parse_strictly(raw: bytes) -> Any:
+    """The value of what somebody sends, where msgspec takes less than JavaScript does. Raises ValueError, RecursionError."""
+    return json.loads(raw.decode(), parse_constant=_refuse)
+
+
+def _refuse(constant: str) -> NoReturn:
+    message = f"{constant} is no JSON"
+    raise ValueError(message)
+
+
+def told(value: object, *, indent: int | None = None, ascii_only: bool = False) -> str:
+    """A text of any value for people: JSON where it has such a form, else what `str` makes of it. Not to be read back."""
+    return json.dumps(value, default=str, indent=indent, ensure_ascii=ascii_only)
 
 
 def decode(body: bytes) -> Any:

@@ -6,7 +6,6 @@ Scripts and styles come from this server alone, and the page may run no other: w
 
 from __future__ import annotations
 
-import json
 import math
 from functools import cache
 from importlib.resources import files
@@ -21,6 +20,7 @@ from starlette.routing import Route
 from emulator.core import commands
 from emulator.core.decide.manage import find
 from emulator.core.refusals import JSONRequestBodyInvalid, JSONRequestBodyMalformed, QueueUnknown, Refused, UnknownInternalError
+from emulator.engine.bodies import json_text
 from emulator.engine.clock import SECOND_US, moment
 from emulator.engine.journal import JournalUnwritable
 from emulator.server.access import READ, WRITE
@@ -112,7 +112,7 @@ class Dashboard:
             except JournalUnwritable as error:
                 failed = UnknownInternalError(str(error))
                 status, value = failed.status, {"error": {"code": failed.code, "message": failed.text}}
-            return Response(json.dumps(value), status, HEADERS, "application/json")
+            return Response(json_text.encode(value), status, HEADERS, "application/json")
 
         return answered
 
@@ -236,7 +236,7 @@ async def _json(request: Request) -> dict[str, Any]:
         if len(body) > _BODY_BYTES_MAX:
             raise JSONRequestBodyInvalid("the request is too large")
     try:
-        value = json.loads(body or b"{}")
+        value = json_text.parse_strictly(body or b"{}")
     except (ValueError, RecursionError) as error:
         raise JSONRequestBodyMalformed from error
     if not isinstance(value, dict):

@@ -5,7 +5,6 @@ Times are milliseconds since 1970. Queues are addressed by their core names and 
 
 from __future__ import annotations
 
-import json
 import math
 from base64 import b64encode
 from itertools import islice
@@ -163,8 +162,8 @@ def readable(body: bytes, content_type: str) -> str:
     try:
         value = bodies.decode(body, content_type)
         if content_type in {"json", "v8"}:
-            text = json.dumps(value, ensure_ascii=False, default=str)
-            return text if len(text) <= _LINE_CHARACTERS else json.dumps(value, indent=2, ensure_ascii=False, default=str)
+            text = bodies.json_text.told(value)
+            return text if len(text) <= _LINE_CHARACTERS else bodies.json_text.told(value, indent=2)
         return value if isinstance(value, str) else bytes(value).decode()
     except (ValueError, TypeError, KeyError, RecursionError):
         return f"base64 {b64encode(body).decode()}"

@@ -20,6 +20,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, cast
 
 from emulator.workers.python.errors import NotEmulated
+from emulator.workers.python.worker_sys import copied
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -45,7 +46,7 @@ class Importer:
         package = ModuleType(self.prefix)
         package.__path__ = []
         self._keep(package)
-        self._importlib = _importlib_for(self)
+        self._importlib = copied(importlib, {"import_module": self.import_module})
 
     @property
     def _roots(self) -> list[str]:
@@ -183,11 +184,3 @@ class _Pointer:
     def __dict__(self) -> dict[str, Any]:  # type: ignore[override]
         module = self._module()
         return {} if module is None else vars(module)
-
-
-def _importlib_for(importer: Importer) -> ModuleType:
-    """`importlib`, with an `import_module` that finds the Worker's modules."""
-    module = ModuleType("importlib")
-    module.__dict__.update(vars(importlib))
-    module.__dict__["import_module"] = importer.import_module
-    return module

@@ -384,3 +384,24 @@ def test_a_worker_crashes_and_slows_down_with_chaos():
         assert sorted(worker.module.EFFECTS) == list(range(30))
         assert any("a fault ended" in str(error) for error in emu.errors)
         assert len(emu.deliveries) > 3
+
+
+def test_a_send_is_a_coroutine_everywhere(emu, write, run):
+    worker = write("""
+        import asyncio
+        from workers import WorkerEntrypoint
+        class Default(WorkerEntrypoint):
+            async def job(self):
+                q = self.env.JOBS
+                task = asyncio.create_task(q.send(1))
+                await asyncio.gather(q.send(2), q.sendBatch([{"body": 3}]), q.metrics())
+                await asyncio.wait_for(q.send(4), 5)
+                async with asyncio.TaskGroup() as group:
+                    group.create_task(self.env.KV.put("k", "v"))
+                assert (await asyncio.shield(task)).metadata.metrics.backlogCount == 1
+                done, _ = await asyncio.wait({asyncio.ensure_future(q.send("x" * 130_000))})
+                assert "10204" in str(done.pop().exception())
+                assert asyncio.iscoroutine(q.send(5)) and await asyncio.wait_for(self.env.KV.get("k"), 1) == "v"
+    """, queues={"producers": [{"binding": "JOBS", "queue": "jobs"}]}, kv_namespaces=[{"binding": "KV", "id": "1" * 32}])
+    run(worker.call("job"))
+    assert emu.queue("jobs").bodies() == [1, 2, 3, 4, 5]
