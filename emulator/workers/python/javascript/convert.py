@@ -103,8 +103,6 @@ def stored(value: Any, *, as_json: bool) -> Any:
         return {key: stored(entry, as_json=as_json) for key, entry in value.items()}
     if isinstance(value, list):
         return [stored(entry, as_json=as_json) for entry in value]
-    if isinstance(value, memoryview):
-        return value.tobytes()
     return value.isoformat() if isinstance(value, date) and as_json else value
 
 
