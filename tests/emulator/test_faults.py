@@ -14,7 +14,7 @@ import pytest
 
 from emulator import Emulator, Faults, Refused
 from emulator.core import events as happened
-from emulator.engine.faults import DEPARTURE, FAULTS, HANDLER, PULL, PYTHON, SEND, SETTLEMENT, TARGETS, URL
+from emulator.engine.faults import DEPARTURE, FAULTS, HANDLER, PULL, PYTHON, SEND, SETTLEMENT, TARGETS, THREAD, URL
 from emulator.engine.targets.python import PythonTarget
 from emulator.engine.targets.real_time import RealTime
 from emulator.engine.targets.thread import ThreadTarget
@@ -36,16 +36,21 @@ async def worker(batch, env):
         message.ack()
 
 
-@contextlib.contextmanager
-def target_of(name, emu):
-    """A target of that name with the consumer."""
-    runtime = RealTime()
-    if name == URL:
-        with Endpoint(lambda batch: {**OK, "explicitAcks": [m["id"] for m in batch["messages"]]}) as endpoint:
-            yield URLTarget(runtime, endpoint.url)
-    else:
-        yield PythonTarget(emu.runtime, worker, emu.env) if name == PYTHON else ThreadTarget(runtime, worker, emu.env)
-    runtime.close()
+def on_a_thread(_stack, emu):
+    return ThreadTarget(RealTime(), worker, emu.env)
+
+
+def behind_a_url(stack, _emu):
+    endpoint = Endpoint(lambda batch: {**OK, "explicitAcks": [m["id"] for m in batch["messages"]]})
+    return URLTarget(RealTime(), stack.enter_context(endpoint).url)
+
+
+def on_virtual_time(_stack, emu):
+    return PythonTarget(emu.runtime, worker, emu.env)
+
+
+MAKERS = {PYTHON: on_virtual_time, THREAD: on_a_thread, URL: behind_a_url}
+"""How to make a target of each kind; what must end with it goes onto the stack."""
 
 
 def story(emu):
@@ -69,7 +74,8 @@ async def run(target_name, face, chances):
     emu = Emulator(seed=5, faults=Faults(**chances) if face == "in process" else Faults())
     for name in ("jobs", "other"):
         emu.create_queue(name)
-    with target_of(target_name, emu) as target:
+    with contextlib.ExitStack() as stack:
+        target = MAKERS[target_name](stack, emu)
         emu.consume("jobs", lambda _batch: None, max_batch_size=4, max_retries=2)
         emu.timeline.deliveries.attach("jobs", target)
         if face == "in process":
@@ -90,6 +96,10 @@ async def run(target_name, face, chances):
 @pytest.fixture(scope="module")
 def calm():
     return {(target, face): asyncio.run(run(target, face, {}))[0] for target in TARGETS for face in FACES}
+
+
+def test_there_is_one_of_every_target():
+    assert MAKERS.keys() == set(TARGETS)
 
 
 def test_every_target_and_every_face_tell_the_same_calm_story(calm):

@@ -37,7 +37,7 @@ def test_every_operation_has_its_file_and_its_name(package):
 
 
 def test_an_operation_is_added_as_contributing_says(tmp_path, monkeypatch):
-    section = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("## A new operation of the server\n")[2].partition("\n## ")[0]
+    section = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("### A new operation of the server\n")[2].partition("\n### ")[0]
     name = re.search(r"`emulator/server/operations/(\w+)\.py`", section)[1]
     code = re.search(r"```python\n(.*?)```", section, re.DOTALL)[1]
     (tmp_path / "added").mkdir()
