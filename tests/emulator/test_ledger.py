@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import pytest
 
-from emulator import Emulator, Faults
+from emulator import Emulator, Faults, Refused
 from emulator.core import commands
+from emulator.engine.faults import FAULTS
 from emulator.engine.ledger import message_states
 from emulator.engine.ledger.ledger import Ledger
 from emulator.engine.ledger.steps import ENDS, ENTRIES, Kind, steps
@@ -117,6 +120,32 @@ def test_every_message_that_entered_is_there_or_has_ended_once(seed):
         assert kinds[0] in ENTRIES
         assert not ENTRIES & set(kinds[1:])
         assert not ENDS & set(kinds[:-1])
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_under_every_fault_what_entered_is_there_or_has_ended_once(seed):
+    emu = Emulator(seed=seed, faults=Faults(**dict.fromkeys(FAULTS, 0.2)), limits="relaxed")
+    pushed, pulled = emu.create_queue("pushed"), emu.create_queue("pulled")
+    emu.consume("pushed", lambda batch: [m.retry() if m.body % 5 == 0 else m.ack() for m in batch.messages], max_retries=2, dead_letter_queue="dead")
+    emu.consume("pulled", type="http_pull", max_retries=2, dead_letter_queue="dead")
+    for number in range(40):
+        for queue in (pushed, pulled):
+            with suppress(Refused):
+                queue.send(number)
+        emu.advance(3)
+        pulled.ack(acks=[m.lease_id for m in pulled.pull(visibility_timeout_ms=2_000)])
+    emu.advance(600)
+    report = emu.report()
+    for name, row in report.queues.items():
+        states = [fate.state for fate in emu.fates if fate.queue == name]
+        assert row.sent + row.received == len(states)
+        assert row.waiting == states.count("waiting") == len(emu.queue(name))
+    assert sum(row.dead_lettered for row in report.queues.values()) == report["dead"].received
+    assert len(report.messages) == report["pushed"].sent + report["pulled"].sent
+    assert {each.fault for each in report.faults if each.acted} >= {"duplicates", "crashes", "slow", "overlaps", "lost_replies", "short_leases"}
+    assert all(delivery.outcome for delivery in emu.deliveries)
+    assert everything(emu.account.ledger) == everything(Ledger().follow(emu.events))
+    emu.close()
 
 
 def test_counts_go_by_name_over_deletion_and_creation_anew():

@@ -187,7 +187,7 @@ class Dashboard:
         if target is not None and row is None:
             raise QueueUnknown(f"Queue not found: {target[:100]!r}")
         home = None if row is None else row["core"]
-        return send_back(self._service.account, core, self._watch.deaths, home, limit)._asdict()
+        return send_back(self._service.account, core, self._watch.ledger.deaths, home, limit)._asdict()
 
     async def _move(self, _request: Request, given: dict[str, Any]) -> Any:
         time = self._service.time

@@ -26,9 +26,7 @@ if TYPE_CHECKING:
     from emulator.core.events import Event
     from emulator.core.model import QueueState
     from emulator.engine.account import Account
-    from emulator.engine.ledger.ledger import Death
     from emulator.engine.ledger.steps import Step
-    from emulator.engine.ledger.tally import Tally
     from emulator.server.directory import Directory
 
 QUEUES_PLOTTED_MAX = 1_000
@@ -75,16 +73,6 @@ class Watch:
             self._saved = self.ledger.sequence
             with suppress(JournalUnwritable):
                 self._store.save_numbers(self.ledger.numbers())
-
-    @property
-    def tallies(self) -> dict[str, Tally]:
-        """The numbers of each queue."""
-        return self.ledger.tallies
-
-    @property
-    def deaths(self) -> dict[tuple[str, str], Death]:
-        """What is known of dead letters, by (dead-letter queue, message)."""
-        return self.ledger.deaths
 
     def _read_past(self, ledger: Ledger, count: int) -> bool:
         """Go through what happened before, with a state of its own. Whether it was short enough."""
