@@ -51,7 +51,7 @@ def golden(request):
 def change_rule(monkeypatch):
     """Give a rule another body for one test: `change_rule("legacy-env", check=…)`. What the engine remembers of rules is forgotten."""
     from cfq_lint.facts.record import replace
-    from cfq_lint.rules import BY_KEY, load
+    from cfq_lint.rules.registry import BY_KEY, load
     from cfq_lint.run import engine
 
     def forget():

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from cfq_lint.cli import generate
-from cfq_lint.rules import every_rule
+from cfq_lint.rules.registry import every_rule
 from cfq_lint.source.discovery import HOOK_PATTERN, SOURCE_PATTERN
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -58,18 +58,21 @@ def test_a_stale_file_is_found_and_written_anew(tmp_path):
         shutil.copytree(ROOT / name, tmp_path / name)
     for name in ("README.md", ".pre-commit-hooks.yaml"):
         shutil.copy(ROOT / name, tmp_path / name)
+    (tmp_path / generate.INDEX).parent.mkdir(parents=True)
+    shutil.copy(ROOT / generate.INDEX, tmp_path / generate.INDEX)
     assert generate.stale(tmp_path) == []
+    (tmp_path / generate.INDEX).write_text("ROWS = ()", encoding="utf-8")
     (tmp_path / "schemas" / "limits.json").write_text("{}", encoding="utf-8")
     (tmp_path / "docs" / "rules" / "no-such-rule.md").write_text("# old", encoding="utf-8")
     (tmp_path / "docs" / "rules" / "dlq-self.md").unlink()
     readme = tmp_path / "README.md"
     readme.write_text(readme.read_text(encoding="utf-8").replace("CFQ201", "CFQ999"), encoding="utf-8")
     names = {path.name for path in generate.stale(tmp_path)}
-    assert names == {"limits.json", "no-such-rule.md", "dlq-self.md", "README.md"}
+    assert names == {"index.py", "limits.json", "no-such-rule.md", "dlq-self.md", "README.md"}
     command = [sys.executable, "-m", "cfq_lint.cli.generate"]
     check = subprocess.run([*command, "--check"], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert check.returncode == 1
-    assert check.stdout.count("stale: ") == 4
+    assert check.stdout.count("stale: ") == 5
     assert subprocess.run(command, cwd=tmp_path, capture_output=True, check=False).returncode == 0
     assert generate.stale(tmp_path) == []
     assert json.loads((tmp_path / "schemas" / "limits.json").read_text(encoding="utf-8"))["limits"]

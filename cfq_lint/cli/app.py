@@ -150,7 +150,7 @@ def rules(format: _Listing = "text") -> None:
 def explain(rule: Annotated[str, typer.Argument(help="A rule's name or code, the start of a code, or a word.")]) -> None:
     """Explain a rule: what it finds, why it matters, what is right, and the limits it rests on; a word lists what it means."""
     from cfq_lint.report.pages import explanation, rules_about, rules_as_text
-    from cfq_lint.rules import load
+    from cfq_lint.rules.registry import load
     from cfq_lint.run.engine import UnknownRule, matching
 
     try:

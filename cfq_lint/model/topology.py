@@ -105,7 +105,7 @@ def links_of(worker: Worker) -> Links:
 
 def _workers(environments: Iterable[Environment]) -> Iterator[WorkerLink]:
     for each in environments:
-        own, top = each.fields.get("name"), each.top.get("name")
+        own, top = each.fields.get("name"), each.top.fields.get("name")
         field = own if own is not None and own.text else top
         script = each.script
         if field is not None and script:
@@ -115,7 +115,7 @@ def _workers(environments: Iterable[Environment]) -> Iterator[WorkerLink]:
 def _is_whole(environment: Environment) -> bool:
     queues, listed = environment.queues, environment.list_field("consumers")
     if queues is None:
-        return environment.name is None or "queues" not in environment.top
+        return environment.name is None or "queues" not in environment.top.fields
     if queues.kind != OBJECT or any(key not in QUEUES_KEYS for key in queues.fields):
         return False
     consumers = environment.consumers

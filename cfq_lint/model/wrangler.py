@@ -222,23 +222,42 @@ class Producer(Entry):
 class Environment:
     """The top level (`name` None), one of `env.*`, or `previews` (`is_previews`): what wrangler deploys as one Worker.
 
-    `field` is the key under which it stands, None for the top level; `top` holds the fields of the top level. `label` is the
-    prefix of its paths, "" or e.g. `env.staging`.
+    `field` is the key under which it stands, None for the top level; `label` is the prefix of its paths, "" or e.g.
+    `env.staging`.
     """
 
-    __slots__ = ("_consumers", "_producers", "field", "fields", "is_previews", "label", "name", "top")
+    # As with entries, no reference leads back: the top level knows none of its environments, nor itself.
+    __slots__ = ("_consumers", "_producers", "_top", "document", "field", "fields", "is_previews", "label", "name")
 
     def __init__(
-        self, name: str | None, field: Field | None, fields: dict[str, Field], top: dict[str, Field], label: str
+        self,
+        document: Document,
+        fields: dict[str, Field],
+        *,
+        name: str | None = None,
+        field: Field | None = None,
+        top: Environment | None = None,
+        label: str = "",
     ) -> None:
+        self.document = document
         self.name = name
         self.field = field
         self.fields = fields
-        self.top = top
+        self._top = top
         self.label = label
         self.is_previews = label == "previews"
         self._producers: list[Producer] | None = None
         self._consumers: list[Consumer] | None = None
+
+    @property
+    def top(self) -> Environment:
+        """The top level of the same file; itself where it is that."""
+        return self._top or self
+
+    @property
+    def is_pages(self) -> bool:
+        """Whether the file configures a Pages project."""
+        return "pages_build_output_dir" in self.top.fields
 
     @property
     def described(self) -> str:
@@ -286,7 +305,7 @@ class Environment:
 
     def inherited(self, key: str) -> Field | None:
         """A field of this environment, or else of the top level: for keys that wrangler lets environments inherit."""
-        return self.fields.get(key) or self.top.get(key)
+        return self.fields.get(key) or self.top.fields.get(key)
 
     @property
     def script(self) -> str:
@@ -294,7 +313,7 @@ class Environment:
         own = self.fields.get("name")
         if own is not None and own.text:
             return own.text
-        top = self.top.get("name")
+        top = self.top.fields.get("name")
         base = top.text or "" if top is not None else ""
         return f"{base}-{self.name}" if self.name and base else base
 
@@ -312,10 +331,10 @@ class Worker:
         self.document = document
         self.selected = selected
         self.fields = fields_of(document, document.tree.root)
-        self.top = Environment(None, None, self.fields, self.fields, "")
+        self.top = Environment(document, self.fields)
         named = self.fields.get("env")
         environments = [
-            Environment(name, field, field.fields, self.fields, f"env.{name}")
+            Environment(document, field.fields, name=name, field=field, top=self.top, label=f"env.{name}")
             for name, field in (named.fields if named is not None else {}).items()
             if field.kind == OBJECT
         ]
@@ -325,7 +344,7 @@ class Worker:
         if selected is not None:
             self.environments = [each for each in environments if each.name == selected] or [self.top]
         elif previews is not None:
-            self.environments.append(Environment(None, previews, previews.fields, self.fields, "previews"))
+            self.environments.append(Environment(document, previews.fields, field=previews, top=self.top, label="previews"))
 
     @property
     def lacks_selected(self) -> bool:
@@ -335,7 +354,7 @@ class Worker:
     @property
     def is_pages(self) -> bool:
         """Whether the file configures a Pages project."""
-        return "pages_build_output_dir" in self.fields
+        return self.top.is_pages
 
     def consumers(self) -> Iterator[Consumer]:
         """The consumers of all environments of the run."""

@@ -7,7 +7,7 @@ import re
 import textwrap
 
 from cfq_lint.facts.limits import LIMITS, Limit, limit
-from cfq_lint.rules import every_rule
+from cfq_lint.rules.registry import every_rule
 from cfq_lint.rules.rule import FAMILIES, Rule
 from cfq_lint.source.discovery import HOOK_PATTERN, SOURCE_PATTERN
 

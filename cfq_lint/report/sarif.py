@@ -10,7 +10,7 @@ import os
 from urllib.parse import quote
 
 from cfq_lint import __version__
-from cfq_lint.rules import BY_KEY, load
+from cfq_lint.rules.registry import BY_KEY, load
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,9 +9,7 @@ from cfq_lint.source.node import STRING
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from cfq_lint.model.wrangler import Environment, Field, Worker
+    from cfq_lint.model.wrangler import Environment
     from cfq_lint.source import Node
 
 JSON_MESSAGES = "queues_json_messages"
@@ -28,13 +26,3 @@ def flag_nodes(environment: Environment) -> dict[str, Node]:
     """The flags of an environment, inherited ones included, each with its place in the list."""
     field = environment.inherited("compatibility_flags")
     return {item.value: item for item in (field.items if field is not None else ()) if item.kind == STRING}
-
-
-def flag_lists(worker: Worker) -> Iterator[tuple[Environment, Field]]:
-    """Every list of flags of a file that an environment of the run uses, once, with the first such environment."""
-    seen = set()
-    for environment in worker.environments:
-        field = environment.inherited("compatibility_flags")
-        if field is not None and field.node.start not in seen:
-            seen.add(field.node.start)
-            yield environment, field

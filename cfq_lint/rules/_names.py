@@ -10,18 +10,17 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cfq_lint.model.wrangler import Entry, Field, Worker
+    from cfq_lint.model.wrangler import Entry, Field
 
 _ID = re.compile(r"[0-9a-f]{32}")
 
 
-def names(worker: Worker) -> Iterator[tuple[Entry, Field]]:
-    """Every `queue` and `dead_letter_queue` that is a string, empty ones included."""
-    for entry in worker.entries():
-        for key in ("queue", "dead_letter_queue"):
-            field = entry.field(key)
-            if field is not None and field.text is not None and key in entry.keys:
-                yield entry, field
+def names(entry: Entry) -> Iterator[Field]:
+    """An entry's `queue` and `dead_letter_queue`, where they are strings, empty ones included."""
+    for key in ("queue", "dead_letter_queue"):
+        field = entry.field(key)
+        if field is not None and field.text is not None and key in entry.keys:
+            yield field
 
 
 def is_id(name: str) -> bool:

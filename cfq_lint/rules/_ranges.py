@@ -7,7 +7,7 @@ from cfq_lint.model.finding import Finding, Fix
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from cfq_lint.facts.keys import Key
     from cfq_lint.model.wrangler import Entry, Field
@@ -16,20 +16,17 @@ if TYPE_CHECKING:
 _MILLISECONDS = 1000
 
 
-def out_of_range(rule: Rule, entries: Iterable[Entry], key: Key, hint: str = "") -> Iterator[Finding]:
-    """One finding a number that is not an integer within the key's range, at the number. Other types are wrong-type's."""
-    for entry in entries:
-        field = entry.field(key.name)
-        if field is None or field.number is None:
-            continue
-        if field.integer is not None and key.holds(field.integer):
-            continue
-        why = " is not an integer" if field.integer is None else ""
-        message = f"{key.name} {field.shown}{why or ' is out of range'}; allowed is {key.allowed}"
-        if hint:
-            message += f". {hint.format(queue=entry.queue_name or 'QUEUE')}"
-        fix = _nearest(field, key) if rule.fix is not None else None
-        yield rule.finding(field.place, message, environment=entry.environment, fix=fix)
+def out_of_range(rule: Rule, entry: Entry, key: Key, hint: str = "") -> Iterator[Finding]:
+    """At most one finding, at a number that is not an integer within the key's range. Other types are wrong-type's."""
+    field = entry.field(key.name)
+    if field is None or field.number is None or (field.integer is not None and key.holds(field.integer)):
+        return
+    why = " is not an integer" if field.integer is None else ""
+    message = f"{key.name} {field.shown}{why or ' is out of range'}; allowed is {key.allowed}"
+    if hint:
+        message += f". {hint.format(queue=entry.queue_name or 'QUEUE')}"
+    fix = _nearest(field, key) if rule.fix is not None else None
+    yield rule.finding(field.place, message, environment=entry.environment, fix=fix)
 
 
 def _minimum(key: Key) -> int:

@@ -6,10 +6,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cfq_lint.model.wrangler import Consumer, Environment, Worker
+    from cfq_lint.model.wrangler import Consumer, Environment
 
 
-def twins(worker: Worker, environment: Environment) -> Iterator[tuple[Consumer, Consumer]]:
+def twins(environment: Environment) -> Iterator[tuple[Consumer, Consumer]]:
     """Pairs of a top-level consumer and its twin in the environment.
 
     A twin has the same queue name, or one that holds it (`orders`, `orders-staging`); where both sides have equally many
@@ -18,9 +18,9 @@ def twins(worker: Worker, environment: Environment) -> Iterator[tuple[Consumer, 
     if environment.name is None:
         return
     waiting = [consumer for consumer in environment.consumers if consumer.queue is not None]
-    in_place = len(waiting) == len(worker.top.consumers)
+    in_place = len(waiting) == len(environment.top.consumers)
     unmatched = []
-    for index, consumer in enumerate(worker.top.consumers):
+    for index, consumer in enumerate(environment.top.consumers):
         twin = _by_name(consumer.queue_name, waiting) if consumer.queue is not None else None
         if twin is None:
             unmatched.append((index, consumer))

@@ -8,31 +8,30 @@ from cfq_lint.model.finding import Edit, Finding, Fix
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from cfq_lint.model.wrangler import Entry, Field
     from cfq_lint.rules.rule import Rule
 
 
-def unknown_keys(rule: Rule, entries: Iterable[Entry], role: str) -> Iterator[Finding]:
+def unknown_keys(rule: Rule, entry: Entry, role: str) -> Iterator[Finding]:
     """One finding an unknown key. Real settings that live elsewhere, and a misnamed `queue`, are other rules' business."""
-    for entry in entries:
-        spellings = {field.key: spelling for field, spelling in entry.misspelt()}
-        for field in entry.unknown():
-            spelling = spellings.get(field.key)
-            if field.key in ELSEWHERE or is_misnamed_queue(entry, spelling):
-                continue
-            message = f"a {role} has no key {field.key!r}; wrangler ignores it"
-            fix = None
-            if spelling is not None and spelling.key in entry.fields:
-                message += f", and {spelling.key!r} is set as well; remove one of them"
-            elif spelling is not None:
-                value, edits = _converted(field, spelling)
-                message += f"; did you mean {spelling.key}{value}?"
-                fix = Fix(f"write {spelling.key}{value}", (rename_key(field, spelling.key), *edits), safe=False)
-            else:
-                message += f"; known are {', '.join(entry.keys)}"
-            yield rule.finding(field.key_place, message, environment=entry.environment, fix=fix)
+    spellings = {field.key: spelling for field, spelling in entry.misspelt()}
+    for field in entry.unknown():
+        spelling = spellings.get(field.key)
+        if field.key in ELSEWHERE or is_misnamed_queue(entry, spelling):
+            continue
+        message = f"a {role} has no key {field.key!r}; wrangler ignores it"
+        fix = None
+        if spelling is not None and spelling.key in entry.fields:
+            message += f", and {spelling.key!r} is set as well; remove one of them"
+        elif spelling is not None:
+            value, edits = _converted(field, spelling)
+            message += f"; did you mean {spelling.key}{value}?"
+            fix = Fix(f"write {spelling.key}{value}", (rename_key(field, spelling.key), *edits), safe=False)
+        else:
+            message += f"; known are {', '.join(entry.keys)}"
+        yield rule.finding(field.key_place, message, environment=entry.environment, fix=fix)
 
 
 def is_misnamed_queue(entry: Entry, spelling: Spelling | None) -> bool:

@@ -26,7 +26,8 @@ from __future__ import annotations
 
 from cfq_lint.facts import limits
 from cfq_lint.model.finding import Edit, Finding, Fix, Severity
-from cfq_lint.rules.rule import SAFE, Rule
+from cfq_lint.rules import signs
+from cfq_lint.rules.rule import SAFE, WORKER, Rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,4 +48,14 @@ def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:
             yield RULE.finding(place, fault.message, fix=fix)
 
 
-RULE = Rule("CFQ002", "json5-syntax", Severity.ERROR, limits.PAGE_WRANGLER, limits.READ_DOSSIER, fix=SAFE, check=check)
+RULE = Rule(
+    "CFQ002",
+    "json5-syntax",
+    Severity.ERROR,
+    limits.PAGE_WRANGLER,
+    limits.READ_DOSSIER,
+    fix=SAFE,
+    visit=WORKER,
+    signs=(signs.FAULT,),
+    check=check,
+)

@@ -31,7 +31,8 @@ from __future__ import annotations
 
 from cfq_lint.facts import limits
 from cfq_lint.model.finding import Finding, Related, Severity
-from cfq_lint.rules.rule import Rule
+from cfq_lint.rules import signs
+from cfq_lint.rules.rule import WORKER, Rule
 from cfq_lint.source.node import ARRAY, OBJECT, Node
 
 TYPE_CHECKING = False
@@ -69,4 +70,13 @@ def _repeated(document: Document, node: Node) -> Iterator[Finding]:
         yield RULE.finding(place, message, related=(Related(earlier, "first here"),))
 
 
-RULE = Rule("CFQ003", "duplicate-key", Severity.ERROR, limits.PAGE_WRANGLER, limits.READ_DOSSIER, check=check)
+RULE = Rule(
+    "CFQ003",
+    "duplicate-key",
+    Severity.ERROR,
+    limits.PAGE_WRANGLER,
+    limits.READ_DOSSIER,
+    visit=WORKER,
+    signs=(signs.REPEATED_KEY,),
+    check=check,
+)

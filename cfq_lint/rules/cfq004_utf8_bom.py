@@ -25,7 +25,8 @@ from __future__ import annotations
 
 from cfq_lint.facts import limits
 from cfq_lint.model.finding import Edit, Finding, Fix, Severity
-from cfq_lint.rules.rule import SAFE, Rule
+from cfq_lint.rules import signs
+from cfq_lint.rules.rule import SAFE, WORKER, Rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,4 +46,14 @@ def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:
         )
 
 
-RULE = Rule("CFQ004", "utf8-bom", Severity.INFO, limits.PAGE_WRANGLER, limits.READ_DOSSIER, fix=SAFE, check=check)
+RULE = Rule(
+    "CFQ004",
+    "utf8-bom",
+    Severity.INFO,
+    limits.PAGE_WRANGLER,
+    limits.READ_DOSSIER,
+    fix=SAFE,
+    visit=WORKER,
+    signs=(signs.ODD_FILE,),
+    check=check,
+)

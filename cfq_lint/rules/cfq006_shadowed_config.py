@@ -19,7 +19,8 @@ from __future__ import annotations
 
 from cfq_lint.facts import limits
 from cfq_lint.model.finding import Finding, Severity
-from cfq_lint.rules.rule import PROJECT, Rule
+from cfq_lint.rules import signs
+from cfq_lint.rules.rule import PROJECT, WORKER, Rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,5 +40,13 @@ def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:
 
 
 RULE = Rule(
-    "CFQ006", "shadowed-config", Severity.WARNING, limits.PAGE_WRANGLER, limits.READ_DOSSIER, needs=PROJECT, check=check
+    "CFQ006",
+    "shadowed-config",
+    Severity.WARNING,
+    limits.PAGE_WRANGLER,
+    limits.READ_DOSSIER,
+    needs=PROJECT,
+    visit=WORKER,
+    signs=(signs.ODD_FILE,),
+    check=check,
 )

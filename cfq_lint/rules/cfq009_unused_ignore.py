@@ -33,7 +33,8 @@ from __future__ import annotations
 
 from cfq_lint.facts.limits import READ_DOSSIER
 from cfq_lint.model.finding import Finding, Severity
-from cfq_lint.rules.rule import SAFE, Rule
+from cfq_lint.rules import signs
+from cfq_lint.rules.rule import SAFE, WORKER, Rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,4 +49,6 @@ def check(_worker: Worker, _facts: Facts) -> Iterator[Finding]:
     yield from ()
 
 
-RULE = Rule("CFQ009", "unused-ignore", Severity.INFO, "", READ_DOSSIER, fix=SAFE, check=check)
+RULE = Rule(
+    "CFQ009", "unused-ignore", Severity.INFO, "", READ_DOSSIER, fix=SAFE, visit=WORKER, signs=(signs.NEVER,), check=check
+)

@@ -21,7 +21,8 @@ from __future__ import annotations
 
 from cfq_lint.facts import limits
 from cfq_lint.model.finding import Finding, Severity
-from cfq_lint.rules.rule import Rule
+from cfq_lint.rules import signs
+from cfq_lint.rules.rule import ENVIRONMENT, Rule
 from cfq_lint.source.node import BROKEN, OBJECT
 
 TYPE_CHECKING = False
@@ -29,16 +30,24 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from cfq_lint.model.account_facts import Facts
-    from cfq_lint.model.wrangler import Worker
+    from cfq_lint.model.wrangler import Environment
 
 
-def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:
+def check(environment: Environment, _facts: Facts) -> Iterator[Finding]:
     """At most one finding an environment, at the value."""
-    for environment in worker.environments:
-        queues = environment.queues
-        if queues is not None and queues.kind not in {OBJECT, BROKEN}:
-            message = f"queues is {queues.shown}; it must be an object with the lists `producers` and `consumers`"
-            yield RULE.finding(queues.place, message, environment=environment.name)
+    queues = environment.queues
+    if queues is not None and queues.kind not in {OBJECT, BROKEN}:
+        message = f"queues is {queues.shown}; it must be an object with the lists `producers` and `consumers`"
+        yield RULE.finding(queues.place, message, environment=environment.name)
 
 
-RULE = Rule("CFQ101", "queues-not-object", Severity.ERROR, limits.PAGE_WRANGLER, limits.READ_DOSSIER, check=check)
+RULE = Rule(
+    "CFQ101",
+    "queues-not-object",
+    Severity.ERROR,
+    limits.PAGE_WRANGLER,
+    limits.READ_DOSSIER,
+    visit=ENVIRONMENT,
+    signs=(signs.ILL_FORMED,),
+    check=check,
+)

@@ -30,7 +30,8 @@ from __future__ import annotations
 from cfq_lint.facts import limits
 from cfq_lint.facts.keys import QUEUES_KEYS
 from cfq_lint.model.finding import Edit, Finding, Fix, Severity
-from cfq_lint.rules.rule import SAFE, Rule
+from cfq_lint.rules import signs
+from cfq_lint.rules.rule import ENVIRONMENT, SAFE, Rule
 from cfq_lint.source.node import ARRAY, BROKEN, OBJECT
 
 TYPE_CHECKING = False
@@ -38,18 +39,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from cfq_lint.model.account_facts import Facts
-    from cfq_lint.model.wrangler import Field, Worker
+    from cfq_lint.model.wrangler import Environment, Field
 
 
-def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:
+def check(environment: Environment, _facts: Facts) -> Iterator[Finding]:
     """One finding a list that is none, at its value."""
-    for environment in worker.environments:
-        for key in QUEUES_KEYS:
-            field = environment.list_field(key)
-            if field is not None and field.kind not in {ARRAY, BROKEN}:
-                message = f"queues.{key} is {field.shown}; it must be a list of objects"
-                place = field.key_place if field.kind == OBJECT else field.place
-                yield RULE.finding(place, message, environment=environment.name, fix=_wrap(field))
+    for key in QUEUES_KEYS:
+        field = environment.list_field(key)
+        if field is not None and field.kind not in {ARRAY, BROKEN}:
+            message = f"queues.{key} is {field.shown}; it must be a list of objects"
+            place = field.key_place if field.kind == OBJECT else field.place
+            yield RULE.finding(place, message, environment=environment.name, fix=_wrap(field))
 
 
 def _wrap(field: Field) -> Fix | None:
@@ -67,4 +67,14 @@ def _wrap(field: Field) -> Fix | None:
     return Fix("make it an array of tables", edits, safe=True)
 
 
-RULE = Rule("CFQ102", "queues-list-not-array", Severity.ERROR, limits.PAGE_WRANGLER, limits.READ_DOSSIER, fix=SAFE, check=check)
+RULE = Rule(
+    "CFQ102",
+    "queues-list-not-array",
+    Severity.ERROR,
+    limits.PAGE_WRANGLER,
+    limits.READ_DOSSIER,
+    fix=SAFE,
+    visit=ENVIRONMENT,
+    signs=(signs.ILL_FORMED,),
+    check=check,
+)

@@ -23,7 +23,8 @@ from cfq_lint.facts import limits
 from cfq_lint.facts.keys import QUEUES_KEYS
 from cfq_lint.model.finding import Finding, Severity
 from cfq_lint.model.wrangler import shown
-from cfq_lint.rules.rule import Rule
+from cfq_lint.rules import signs
+from cfq_lint.rules.rule import ENVIRONMENT, Rule
 from cfq_lint.source.node import BROKEN, OBJECT
 
 TYPE_CHECKING = False
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from cfq_lint.model.account_facts import Facts
-    from cfq_lint.model.wrangler import Worker
+    from cfq_lint.model.wrangler import Environment
 
 _WANTED = {
     "producers": 'an object such as {"binding": "MY_QUEUE", "queue": "my-queue"}',
@@ -39,15 +40,23 @@ _WANTED = {
 }
 
 
-def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:
+def check(environment: Environment, _facts: Facts) -> Iterator[Finding]:
     """One finding an element, at the element."""
-    for environment in worker.environments:
-        for key in QUEUES_KEYS:
-            field = environment.list_field(key)
-            for index, node in enumerate(field.items if field is not None else ()):
-                if node.kind not in {OBJECT, BROKEN}:
-                    message = f"queues.{key}[{index}] is {shown(worker.document, node)}; it must be {_WANTED[key]}"
-                    yield RULE.finding(worker.document.at(node), message, environment=environment.name)
+    for key in QUEUES_KEYS:
+        field = environment.list_field(key)
+        for index, node in enumerate(field.items if field is not None else ()):
+            if node.kind not in {OBJECT, BROKEN}:
+                message = f"queues.{key}[{index}] is {shown(environment.document, node)}; it must be {_WANTED[key]}"
+                yield RULE.finding(environment.document.at(node), message, environment=environment.name)
 
 
-RULE = Rule("CFQ103", "entry-not-object", Severity.ERROR, limits.PAGE_WRANGLER, limits.READ_DOSSIER, check=check)
+RULE = Rule(
+    "CFQ103",
+    "entry-not-object",
+    Severity.ERROR,
+    limits.PAGE_WRANGLER,
+    limits.READ_DOSSIER,
+    visit=ENVIRONMENT,
+    signs=(signs.ILL_FORMED,),
+    check=check,
+)

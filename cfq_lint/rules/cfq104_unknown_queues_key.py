@@ -31,33 +31,33 @@ from cfq_lint.facts import limits
 from cfq_lint.facts.keys import QUEUES_KEYS, meant
 from cfq_lint.model.edits import rename_key
 from cfq_lint.model.finding import Edit, Finding, Fix, Severity
-from cfq_lint.rules.rule import SAFE, Rule
+from cfq_lint.rules import signs
+from cfq_lint.rules.rule import ENVIRONMENT, SAFE, Rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from cfq_lint.model.account_facts import Facts
-    from cfq_lint.model.wrangler import Field, Worker
+    from cfq_lint.model.wrangler import Environment, Field
 
 
-def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:
+def check(environment: Environment, _facts: Facts) -> Iterator[Finding]:
     """One finding an unknown key, at the key."""
-    for environment in worker.environments:
-        queues = environment.queues
-        fields = queues.fields if queues is not None else {}
-        for key, field in fields.items():
-            if key in QUEUES_KEYS:
-                continue
-            spelling = meant(key, QUEUES_KEYS)
-            message = f"queues has no key {key!r}; wrangler ignores it"
-            fix = None
-            if spelling is not None and spelling.key not in fields:
-                message += f"; did you mean {spelling.key!r}?"
-                fix = Fix(f"rename it to {spelling.key!r}", tuple(_renames(field, spelling.key)), safe=True)
-            else:
-                message += f"; it may hold {' and '.join(QUEUES_KEYS)} only"
-            yield RULE.finding(field.key_place, message, environment=environment.name, fix=fix)
+    queues = environment.queues
+    fields = queues.fields if queues is not None else {}
+    for key, field in fields.items():
+        if key in QUEUES_KEYS:
+            continue
+        spelling = meant(key, QUEUES_KEYS)
+        message = f"queues has no key {key!r}; wrangler ignores it"
+        fix = None
+        if spelling is not None and spelling.key not in fields:
+            message += f"; did you mean {spelling.key!r}?"
+            fix = Fix(f"rename it to {spelling.key!r}", tuple(_renames(field, spelling.key)), safe=True)
+        else:
+            message += f"; it may hold {' and '.join(QUEUES_KEYS)} only"
+        yield RULE.finding(field.key_place, message, environment=environment.name, fix=fix)
 
 
 def _renames(field: Field, name: str) -> Iterator[Edit]:
@@ -75,4 +75,14 @@ def _renames(field: Field, name: str) -> Iterator[Edit]:
             yield Edit(document.place(at, at + len(written)), name)
 
 
-RULE = Rule("CFQ104", "unknown-queues-key", Severity.ERROR, limits.PAGE_WRANGLER, limits.READ_DOSSIER, fix=SAFE, check=check)
+RULE = Rule(
+    "CFQ104",
+    "unknown-queues-key",
+    Severity.ERROR,
+    limits.PAGE_WRANGLER,
+    limits.READ_DOSSIER,
+    fix=SAFE,
+    visit=ENVIRONMENT,
+    signs=(signs.ILL_FORMED,),
+    check=check,
+)

@@ -25,22 +25,31 @@ from __future__ import annotations
 
 from cfq_lint.facts import limits
 from cfq_lint.model.finding import Finding, Severity
+from cfq_lint.rules import signs
 from cfq_lint.rules._unknown_keys import unknown_keys
-from cfq_lint.rules.rule import UNSAFE, Rule
+from cfq_lint.rules.rule import CONSUMER, UNSAFE, Rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from cfq_lint.model.account_facts import Facts
-    from cfq_lint.model.wrangler import Worker
+    from cfq_lint.model.wrangler import Consumer
 
 
-def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:
+def check(consumer: Consumer, _facts: Facts) -> Iterator[Finding]:
     """One finding an unknown key, at the key."""
-    return unknown_keys(RULE, worker.consumers(), "consumer")
+    return unknown_keys(RULE, consumer, "consumer")
 
 
 RULE = Rule(
-    "CFQ105", "unknown-consumer-key", Severity.WARNING, limits.PAGE_CONFIGURE, limits.READ_DOSSIER, fix=UNSAFE, check=check
+    "CFQ105",
+    "unknown-consumer-key",
+    Severity.WARNING,
+    limits.PAGE_CONFIGURE,
+    limits.READ_DOSSIER,
+    fix=UNSAFE,
+    visit=CONSUMER,
+    signs=(signs.ILL_FORMED,),
+    check=check,
 )

@@ -24,22 +24,31 @@ from __future__ import annotations
 
 from cfq_lint.facts import limits
 from cfq_lint.model.finding import Finding, Severity
+from cfq_lint.rules import signs
 from cfq_lint.rules._unknown_keys import unknown_keys
-from cfq_lint.rules.rule import UNSAFE, Rule
+from cfq_lint.rules.rule import PRODUCER, UNSAFE, Rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from cfq_lint.model.account_facts import Facts
-    from cfq_lint.model.wrangler import Worker
+    from cfq_lint.model.wrangler import Producer
 
 
-def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:
+def check(producer: Producer, _facts: Facts) -> Iterator[Finding]:
     """One finding an unknown key, at the key."""
-    return unknown_keys(RULE, worker.producers(), "producer")
+    return unknown_keys(RULE, producer, "producer")
 
 
 RULE = Rule(
-    "CFQ106", "unknown-producer-key", Severity.WARNING, limits.PAGE_CONFIGURE, limits.READ_DOSSIER, fix=UNSAFE, check=check
+    "CFQ106",
+    "unknown-producer-key",
+    Severity.WARNING,
+    limits.PAGE_CONFIGURE,
+    limits.READ_DOSSIER,
+    fix=UNSAFE,
+    visit=PRODUCER,
+    signs=(signs.ILL_FORMED,),
+    check=check,
 )

@@ -25,26 +25,36 @@ from __future__ import annotations
 from cfq_lint.facts import limits
 from cfq_lint.model.edits import rename_key
 from cfq_lint.model.finding import Finding, Fix, Severity
+from cfq_lint.rules import signs
 from cfq_lint.rules._unknown_keys import is_misnamed_queue
-from cfq_lint.rules.rule import SAFE, Rule
+from cfq_lint.rules.rule import ENTRY, SAFE, Rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from cfq_lint.model.account_facts import Facts
-    from cfq_lint.model.wrangler import Worker
+    from cfq_lint.model.wrangler import Entry
 
 
-def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:
+def check(entry: Entry, _facts: Facts) -> Iterator[Finding]:
     """At most one finding an entry, at the key."""
-    for entry in worker.entries():
-        for field, spelling in entry.misspelt():
-            if is_misnamed_queue(entry, spelling):
-                message = f"the queue's name stands under {field.key!r}; the key is 'queue'"
-                fix = Fix("rename it to 'queue'", (rename_key(field, "queue"),), safe=True)
-                yield RULE.finding(field.key_place, message, environment=entry.environment, fix=fix)
-                break
+    for field, spelling in entry.misspelt():
+        if is_misnamed_queue(entry, spelling):
+            message = f"the queue's name stands under {field.key!r}; the key is 'queue'"
+            fix = Fix("rename it to 'queue'", (rename_key(field, "queue"),), safe=True)
+            yield RULE.finding(field.key_place, message, environment=entry.environment, fix=fix)
+            break
 
 
-RULE = Rule("CFQ107", "queue-key-misnamed", Severity.ERROR, limits.PAGE_CONFIGURE, limits.READ_DOSSIER, fix=SAFE, check=check)
+RULE = Rule(
+    "CFQ107",
+    "queue-key-misnamed",
+    Severity.ERROR,
+    limits.PAGE_CONFIGURE,
+    limits.READ_DOSSIER,
+    fix=SAFE,
+    visit=ENTRY,
+    signs=(signs.ILL_FORMED,),
+    check=check,
+)

@@ -24,28 +24,37 @@ from __future__ import annotations
 from cfq_lint.facts import limits
 from cfq_lint.facts.keys import ELSEWHERE
 from cfq_lint.model.finding import Finding, Severity
-from cfq_lint.rules.rule import Rule
+from cfq_lint.rules import signs
+from cfq_lint.rules.rule import ENTRY, Rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from cfq_lint.model.account_facts import Facts
-    from cfq_lint.model.wrangler import Worker
+    from cfq_lint.model.wrangler import Entry
 
 
-def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:
+def check(entry: Entry, _facts: Facts) -> Iterator[Finding]:
     """One finding a setting, at its key."""
-    for entry in worker.entries():
-        for field in entry.unknown():
-            command = ELSEWHERE.get(field.key)
-            if command is not None:
-                value = field.integer if field.integer is not None else "SECONDS"
-                shown = command.format(queue=entry.queue_name or "QUEUE", value=value)
-                message = (
-                    f"{field.key} is a setting of the queue, not of this file; wrangler ignores it here. Set it with `{shown}`"
-                )
-                yield RULE.finding(field.key_place, message, environment=entry.environment)
+    for field in entry.unknown():
+        command = ELSEWHERE.get(field.key)
+        if command is not None:
+            value = field.integer if field.integer is not None else "SECONDS"
+            shown = command.format(queue=entry.queue_name or "QUEUE", value=value)
+            message = (
+                f"{field.key} is a setting of the queue, not of this file; wrangler ignores it here. Set it with `{shown}`"
+            )
+            yield RULE.finding(field.key_place, message, environment=entry.environment)
 
 
-RULE = Rule("CFQ108", "setting-not-in-file", Severity.ERROR, limits.PAGE_COMMANDS, limits.READ_PAGES, check=check)
+RULE = Rule(
+    "CFQ108",
+    "setting-not-in-file",
+    Severity.ERROR,
+    limits.PAGE_COMMANDS,
+    limits.READ_PAGES,
+    visit=ENTRY,
+    signs=(signs.ILL_FORMED,),
+    check=check,
+)

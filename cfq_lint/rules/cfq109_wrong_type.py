@@ -30,7 +30,8 @@ from cfq_lint.facts import limits
 from cfq_lint.facts.keys import BOOLEAN, INTEGER, Key
 from cfq_lint.model.edits import replace_value
 from cfq_lint.model.finding import Finding, Fix, Severity
-from cfq_lint.rules.rule import SAFE, Rule
+from cfq_lint.rules import signs
+from cfq_lint.rules.rule import ENTRY, SAFE, Rule
 from cfq_lint.source import node as kinds
 
 TYPE_CHECKING = False
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from cfq_lint.model.account_facts import Facts
-    from cfq_lint.model.wrangler import Field, Worker
+    from cfq_lint.model.wrangler import Entry, Field
 
 _KINDS = {INTEGER: kinds.NUMBER, BOOLEAN: kinds.BOOLEAN}
 _WORDS = {INTEGER: "a number", BOOLEAN: "true or false"}
@@ -50,19 +51,18 @@ _ARTICLES = {
 }
 
 
-def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:
+def check(entry: Entry, _facts: Facts) -> Iterator[Finding]:
     """One finding a value, at the value."""
-    for entry in worker.entries():
-        for key, field in entry.fields.items():
-            known = entry.keys.get(key)
-            if known is None or not _is_wrong(known, field):
-                continue
-            kind = _ARTICLES.get(field.kind)
-            said = f"{field.shown}, {kind}" if kind else field.shown
-            message = f"{key} is {said}; it must be {_WORDS.get(known.type, 'a string')}"
-            if known.minimum is not None:
-                message += f", {known.allowed}"
-            yield RULE.finding(field.place, message, environment=entry.environment, fix=_unquoted(known, field))
+    for key, field in entry.fields.items():
+        known = entry.keys.get(key)
+        if known is None or not _is_wrong(known, field):
+            continue
+        kind = _ARTICLES.get(field.kind)
+        said = f"{field.shown}, {kind}" if kind else field.shown
+        message = f"{key} is {said}; it must be {_WORDS.get(known.type, 'a string')}"
+        if known.minimum is not None:
+            message += f", {known.allowed}"
+        yield RULE.finding(field.place, message, environment=entry.environment, fix=_unquoted(known, field))
 
 
 def _is_wrong(key: Key, field: Field) -> bool:
@@ -78,4 +78,14 @@ def _unquoted(key: Key, field: Field) -> Fix | None:
     return Fix(f"write the number {text}", (replace_value(field, text),), safe=True)
 
 
-RULE = Rule("CFQ109", "wrong-type", Severity.ERROR, limits.PAGE_CONFIGURE, limits.READ_DOSSIER, fix=SAFE, check=check)
+RULE = Rule(
+    "CFQ109",
+    "wrong-type",
+    Severity.ERROR,
+    limits.PAGE_CONFIGURE,
+    limits.READ_DOSSIER,
+    fix=SAFE,
+    visit=ENTRY,
+    signs=(signs.ILL_FORMED,),
+    check=check,
+)

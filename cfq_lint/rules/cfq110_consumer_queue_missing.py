@@ -21,26 +21,35 @@ from __future__ import annotations
 
 from cfq_lint.facts import limits
 from cfq_lint.model.finding import Finding, Severity
-from cfq_lint.rules.rule import Rule
+from cfq_lint.rules import signs
+from cfq_lint.rules.rule import CONSUMER, Rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from cfq_lint.model.account_facts import Facts
-    from cfq_lint.model.wrangler import Worker
+    from cfq_lint.model.wrangler import Consumer
 
 
-def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:
+def check(consumer: Consumer, _facts: Facts) -> Iterator[Finding]:
     """At most one finding a consumer: at the empty name, or at the entry."""
-    for consumer in worker.consumers():
-        field = consumer.field("queue")
-        if field is None and not consumer.means("queue"):
-            message = f"{consumer.path} has no `queue`; a consumer must name the queue that it consumes"
-            yield RULE.finding(consumer.place, message, environment=consumer.environment)
-        elif field is not None and field.text == "":
-            message = f"the `queue` of {consumer.path} is empty; a consumer must name the queue that it consumes"
-            yield RULE.finding(field.place, message, environment=consumer.environment)
+    field = consumer.field("queue")
+    if field is None and not consumer.means("queue"):
+        message = f"{consumer.path} has no `queue`; a consumer must name the queue that it consumes"
+        yield RULE.finding(consumer.place, message, environment=consumer.environment)
+    elif field is not None and field.text == "":
+        message = f"the `queue` of {consumer.path} is empty; a consumer must name the queue that it consumes"
+        yield RULE.finding(field.place, message, environment=consumer.environment)
 
 
-RULE = Rule("CFQ110", "consumer-queue-missing", Severity.ERROR, limits.PAGE_CONFIGURE, limits.READ_DOSSIER, check=check)
+RULE = Rule(
+    "CFQ110",
+    "consumer-queue-missing",
+    Severity.ERROR,
+    limits.PAGE_CONFIGURE,
+    limits.READ_DOSSIER,
+    visit=CONSUMER,
+    signs=(signs.ILL_FORMED,),
+    check=check,
+)

@@ -23,26 +23,35 @@ from __future__ import annotations
 
 from cfq_lint.facts import limits
 from cfq_lint.model.finding import Finding, Severity
-from cfq_lint.rules.rule import Rule
+from cfq_lint.rules import signs
+from cfq_lint.rules.rule import PRODUCER, Rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from cfq_lint.model.account_facts import Facts
-    from cfq_lint.model.wrangler import Worker
+    from cfq_lint.model.wrangler import Producer
 
 
-def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:
+def check(producer: Producer, _facts: Facts) -> Iterator[Finding]:
     """At most one finding a producer, at the entry."""
-    for producer in worker.producers():
-        binding = producer.binding
-        if binding is None or producer.means("queue"):
-            continue
-        name = (binding.text or "").lower().replace("_", "-")
-        derived = f"{producer.script or '<Worker name>'}-{name}"
-        message = f"{producer.path} names no queue: wrangler 4.113 and later create {derived!r}, an older one refuses the file"
-        yield RULE.finding(producer.place, message, environment=producer.environment)
+    binding = producer.binding
+    if binding is None or producer.means("queue"):
+        return
+    name = (binding.text or "").lower().replace("_", "-")
+    derived = f"{producer.script or '<Worker name>'}-{name}"
+    message = f"{producer.path} names no queue: wrangler 4.113 and later create {derived!r}, an older one refuses the file"
+    yield RULE.finding(producer.place, message, environment=producer.environment)
 
 
-RULE = Rule("CFQ112", "producer-queue-provisioned", Severity.INFO, limits.PAGE_WRANGLER, limits.READ_DOSSIER, check=check)
+RULE = Rule(
+    "CFQ112",
+    "producer-queue-provisioned",
+    Severity.INFO,
+    limits.PAGE_WRANGLER,
+    limits.READ_DOSSIER,
+    visit=PRODUCER,
+    signs=(signs.NO_NAME,),
+    check=check,
+)

@@ -29,20 +29,21 @@ from cfq_lint.facts import limits
 from cfq_lint.facts.keys import is_queue_name
 from cfq_lint.model.edits import replace_value
 from cfq_lint.model.finding import Finding, Fix, Severity
+from cfq_lint.rules import signs
 from cfq_lint.rules._names import is_placeholder, names
-from cfq_lint.rules.rule import UNSAFE, Rule
+from cfq_lint.rules.rule import ENTRY, UNSAFE, Rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from cfq_lint.model.account_facts import Facts
-    from cfq_lint.model.wrangler import Field, Worker
+    from cfq_lint.model.wrangler import Entry, Field
 
 
-def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:
+def check(entry: Entry, _facts: Facts) -> Iterator[Finding]:
     """One finding a name, at the name."""
-    for entry, field in names(worker):
+    for field in names(entry):
         text = field.text or ""
         if (
             is_queue_name(text)
@@ -74,5 +75,7 @@ RULE = Rule(
     limits.READ_DOSSIER,
     fix=UNSAFE,
     limits=("queue_name_length_min", "queue_name_length_max", "queue_name_regex"),
+    visit=ENTRY,
+    signs=(signs.ILL_FORMED,),
     check=check,
 )

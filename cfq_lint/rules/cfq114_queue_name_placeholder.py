@@ -21,23 +21,33 @@ from __future__ import annotations
 
 from cfq_lint.facts import limits
 from cfq_lint.model.finding import Finding, Severity
+from cfq_lint.rules import signs
 from cfq_lint.rules._names import is_placeholder, names
-from cfq_lint.rules.rule import Rule
+from cfq_lint.rules.rule import ENTRY, Rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from cfq_lint.model.account_facts import Facts
-    from cfq_lint.model.wrangler import Worker
+    from cfq_lint.model.wrangler import Entry
 
 
-def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:
+def check(entry: Entry, _facts: Facts) -> Iterator[Finding]:
     """One finding a name, at the name."""
-    for entry, field in names(worker):
+    for field in names(entry):
         if is_placeholder(field.text or ""):
             message = f"{field.shown} is a placeholder; put the queue's name in its place"
             yield RULE.finding(field.place, message, environment=entry.environment)
 
 
-RULE = Rule("CFQ114", "queue-name-placeholder", Severity.WARNING, limits.PAGE_START, limits.READ_DOSSIER, check=check)
+RULE = Rule(
+    "CFQ114",
+    "queue-name-placeholder",
+    Severity.WARNING,
+    limits.PAGE_START,
+    limits.READ_DOSSIER,
+    visit=ENTRY,
+    signs=(signs.ILL_FORMED,),
+    check=check,
+)

@@ -21,14 +21,15 @@ from __future__ import annotations
 
 from cfq_lint.facts import limits
 from cfq_lint.model.finding import Finding, Severity
-from cfq_lint.rules.rule import Rule
+from cfq_lint.rules import signs
+from cfq_lint.rules.rule import PRODUCER, Rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from cfq_lint.model.account_facts import Facts
-    from cfq_lint.model.wrangler import Worker
+    from cfq_lint.model.wrangler import Producer
 
 
 def _is_identifier(name: str) -> bool:
@@ -36,13 +37,21 @@ def _is_identifier(name: str) -> bool:
     return name.replace("$", "_").isidentifier()
 
 
-def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:
+def check(producer: Producer, _facts: Facts) -> Iterator[Finding]:
     """At most one finding a producer, at the name."""
-    for producer in worker.producers():
-        binding = producer.binding
-        if binding is not None and not _is_identifier(binding.text or ""):
-            message = f"{binding.shown} cannot be a property of `env`; a binding is a JavaScript identifier, such as MY_QUEUE"
-            yield RULE.finding(binding.place, message, environment=producer.environment)
+    binding = producer.binding
+    if binding is not None and not _is_identifier(binding.text or ""):
+        message = f"{binding.shown} cannot be a property of `env`; a binding is a JavaScript identifier, such as MY_QUEUE"
+        yield RULE.finding(binding.place, message, environment=producer.environment)
 
 
-RULE = Rule("CFQ116", "invalid-binding-name", Severity.ERROR, limits.PAGE_CONFIGURE, limits.READ_DOSSIER, check=check)
+RULE = Rule(
+    "CFQ116",
+    "invalid-binding-name",
+    Severity.ERROR,
+    limits.PAGE_CONFIGURE,
+    limits.READ_DOSSIER,
+    visit=PRODUCER,
+    signs=(signs.ILL_FORMED,),
+    check=check,
+)

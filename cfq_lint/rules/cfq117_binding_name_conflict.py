@@ -28,28 +28,23 @@ from __future__ import annotations
 
 from cfq_lint.facts import limits
 from cfq_lint.model.finding import Finding, Related, Severity
+from cfq_lint.rules import signs
 from cfq_lint.rules._bindings import other_bindings
-from cfq_lint.rules.rule import Rule
+from cfq_lint.rules.rule import ENVIRONMENT, Rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from cfq_lint.model.account_facts import Facts
-    from cfq_lint.model.wrangler import Environment, Worker
+    from cfq_lint.model.wrangler import Environment
     from cfq_lint.source.text import Place
 
 
-def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:
+def check(environment: Environment, _facts: Facts) -> Iterator[Finding]:
     """At most one finding a producer, at the name; points at the other binding."""
-    for environment in worker.environments:
-        if environment.producers:
-            yield from _conflicts(environment, worker)
-
-
-def _conflicts(environment: Environment, worker: Worker) -> Iterator[Finding]:
     taken: dict[str, tuple[str, Place | None]] = {}
-    if worker.is_pages:
+    if environment.is_pages:
         taken["ASSETS"] = ("the assets of every Pages project", None)
     for name, kind, other in other_bindings(environment):
         taken.setdefault(name, (kind, other))
@@ -66,4 +61,13 @@ def _conflicts(environment: Environment, worker: Worker) -> Iterator[Finding]:
         yield RULE.finding(binding.place, message, environment=environment.name, related=related)
 
 
-RULE = Rule("CFQ117", "binding-name-conflict", Severity.ERROR, limits.PAGE_WRANGLER, limits.READ_DOSSIER, check=check)
+RULE = Rule(
+    "CFQ117",
+    "binding-name-conflict",
+    Severity.ERROR,
+    limits.PAGE_WRANGLER,
+    limits.READ_DOSSIER,
+    visit=ENVIRONMENT,
+    signs=(signs.REPEATED_BINDING,),
+    check=check,
+)

@@ -26,20 +26,21 @@ from __future__ import annotations
 from cfq_lint.facts import limits
 from cfq_lint.facts.keys import CONSUMER_KEYS
 from cfq_lint.model.finding import Finding, Severity
+from cfq_lint.rules import signs
 from cfq_lint.rules._ranges import out_of_range
-from cfq_lint.rules.rule import UNSAFE, Rule
+from cfq_lint.rules.rule import CONSUMER, UNSAFE, Rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from cfq_lint.model.account_facts import Facts
-    from cfq_lint.model.wrangler import Worker
+    from cfq_lint.model.wrangler import Consumer
 
 
-def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:
+def check(consumer: Consumer, _facts: Facts) -> Iterator[Finding]:
     """At most one finding a consumer, at the number."""
-    return out_of_range(RULE, worker.consumers(), CONSUMER_KEYS["max_retries"])
+    return out_of_range(RULE, consumer, CONSUMER_KEYS["max_retries"])
 
 
 RULE = Rule(
@@ -50,5 +51,7 @@ RULE = Rule(
     limits.READ_LIMITS,
     fix=UNSAFE,
     limits=("max_retries_min", "max_retries_max", "max_retries_default"),
+    visit=CONSUMER,
+    signs=(signs.ILL_FORMED,),
     check=check,
 )

@@ -23,22 +23,23 @@ from __future__ import annotations
 from cfq_lint.facts import limits
 from cfq_lint.facts.keys import CONSUMER_KEYS
 from cfq_lint.model.finding import Finding, Severity
+from cfq_lint.rules import signs
 from cfq_lint.rules._ranges import out_of_range
-from cfq_lint.rules.rule import Rule
+from cfq_lint.rules.rule import CONSUMER, Rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from cfq_lint.model.account_facts import Facts
-    from cfq_lint.model.wrangler import Worker
+    from cfq_lint.model.wrangler import Consumer
 
 _HINT = "To pause a queue run `wrangler queues pause-delivery {queue}`; to scale by itself leave the key out"
 
 
-def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:
+def check(consumer: Consumer, _facts: Facts) -> Iterator[Finding]:
     """At most one finding a consumer, at the number."""
-    return out_of_range(RULE, worker.consumers(), CONSUMER_KEYS["max_concurrency"], _HINT)
+    return out_of_range(RULE, consumer, CONSUMER_KEYS["max_concurrency"], _HINT)
 
 
 RULE = Rule(
@@ -48,5 +49,7 @@ RULE = Rule(
     limits.PAGE_CONCURRENCY,
     limits.READ_LIMITS,
     limits=("concurrency_min", "concurrency_max"),
+    visit=CONSUMER,
+    signs=(signs.ILL_FORMED,),
     check=check,
 )

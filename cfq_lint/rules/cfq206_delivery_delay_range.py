@@ -28,22 +28,23 @@ from __future__ import annotations
 from cfq_lint.facts import limits
 from cfq_lint.facts.keys import PRODUCER_KEYS
 from cfq_lint.model.finding import Finding, Severity
+from cfq_lint.rules import signs
 from cfq_lint.rules._ranges import out_of_range
-from cfq_lint.rules.rule import UNSAFE, Rule
+from cfq_lint.rules.rule import PRODUCER, UNSAFE, Rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from cfq_lint.model.account_facts import Facts
-    from cfq_lint.model.wrangler import Worker
+    from cfq_lint.model.wrangler import Producer
 
 _HINT = "It has no effect in this file; `wrangler queues update {queue} --delivery-delay-secs N` sets it"
 
 
-def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:
+def check(producer: Producer, _facts: Facts) -> Iterator[Finding]:
     """At most one finding a producer, at the number."""
-    return out_of_range(RULE, worker.producers(), PRODUCER_KEYS["delivery_delay"], _HINT)
+    return out_of_range(RULE, producer, PRODUCER_KEYS["delivery_delay"], _HINT)
 
 
 RULE = Rule(
@@ -54,5 +55,7 @@ RULE = Rule(
     limits.READ_LIMITS,
     fix=UNSAFE,
     limits=("delay_min", "delay_max"),
+    visit=PRODUCER,
+    signs=(signs.ILL_FORMED,),
     check=check,
 )

@@ -33,25 +33,23 @@ from cfq_lint.facts import limits
 from cfq_lint.model.account_facts import FREE
 from cfq_lint.model.edits import remove, replace_value
 from cfq_lint.model.finding import Finding, Fix, Severity
-from cfq_lint.rules.rule import UNSAFE, Rule
+from cfq_lint.rules import signs
+from cfq_lint.rules.rule import ENVIRONMENT, UNSAFE, Rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from cfq_lint.model.account_facts import Facts
-    from cfq_lint.model.wrangler import Environment, Field, Worker
+    from cfq_lint.model.wrangler import Environment, Field
 
 
-def check(worker: Worker, facts: Facts) -> Iterator[Finding]:
+def check(environment: Environment, facts: Facts) -> Iterator[Finding]:
     """One finding a `cpu_ms`, at the number. Environments inherit `limits`, so one at the top level may serve several."""
-    seen = set()
-    for environment in worker.environments:
-        own = environment.inherited("limits")
-        field = own.fields.get("cpu_ms") if own is not None and environment.consumers else None
-        if own is not None and field is not None and field.number is not None and field.node.start not in seen:
-            seen.add(field.node.start)
-            yield from _judge(environment, own, field, facts)
+    own = environment.inherited("limits")
+    field = own.fields.get("cpu_ms") if own is not None and environment.consumers else None
+    if own is not None and field is not None and field.number is not None:
+        yield from _judge(environment, own, field, facts)
 
 
 def _judge(environment: Environment, own: Field, field: Field, facts: Facts) -> Iterator[Finding]:
@@ -75,5 +73,7 @@ RULE = Rule(
     limits.READ_LIMITS,
     fix=UNSAFE,
     limits=("consumer_cpu_default", "consumer_cpu_max", "consumer_cpu_free"),
+    visit=ENVIRONMENT,
+    signs=(signs.CPU_LIMIT,),
     check=check,
 )

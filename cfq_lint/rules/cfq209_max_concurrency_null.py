@@ -26,26 +26,34 @@ from __future__ import annotations
 from cfq_lint.facts import limits
 from cfq_lint.model.edits import remove
 from cfq_lint.model.finding import Finding, Fix, Severity
-from cfq_lint.rules.rule import SAFE, Rule
+from cfq_lint.rules import signs
+from cfq_lint.rules.rule import CONSUMER, SAFE, Rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from cfq_lint.model.account_facts import Facts
-    from cfq_lint.model.wrangler import Worker
+    from cfq_lint.model.wrangler import Consumer
 
 
-def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:
+def check(consumer: Consumer, _facts: Facts) -> Iterator[Finding]:
     """At most one finding a consumer, at the null."""
-    for consumer in worker.consumers():
-        field = consumer.field("max_concurrency")
-        if field is not None and field.is_null:
-            message = "max_concurrency is null, which wrangler refuses; leave the key out and the queue scales by itself"
-            fix = Fix("remove max_concurrency", remove(consumer.node, field), safe=True)
-            yield RULE.finding(field.place, message, environment=consumer.environment, fix=fix)
+    field = consumer.field("max_concurrency")
+    if field is not None and field.is_null:
+        message = "max_concurrency is null, which wrangler refuses; leave the key out and the queue scales by itself"
+        fix = Fix("remove max_concurrency", remove(consumer.node, field), safe=True)
+        yield RULE.finding(field.place, message, environment=consumer.environment, fix=fix)
 
 
 RULE = Rule(
-    "CFQ209", "max-concurrency-null", Severity.WARNING, limits.PAGE_CONCURRENCY, limits.READ_DOSSIER, fix=SAFE, check=check
+    "CFQ209",
+    "max-concurrency-null",
+    Severity.WARNING,
+    limits.PAGE_CONCURRENCY,
+    limits.READ_DOSSIER,
+    fix=SAFE,
+    visit=CONSUMER,
+    signs=(signs.ILL_FORMED,),
+    check=check,
 )

@@ -22,31 +22,29 @@ from __future__ import annotations
 
 from cfq_lint.facts import limits
 from cfq_lint.model.finding import Finding, Severity
-from cfq_lint.rules.rule import Rule
+from cfq_lint.rules import signs
+from cfq_lint.rules.rule import CONSUMER, Rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from cfq_lint.model.account_facts import Facts
-    from cfq_lint.model.wrangler import Worker
+    from cfq_lint.model.wrangler import Consumer
 
 _RETRIES_COOL = 10
 """From here on the catalogue calls retries without a delay hot; up to here they are over before they cost much."""
 
 
-def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:
+def check(consumer: Consumer, _facts: Facts) -> Iterator[Finding]:
     """At most one finding a consumer, at the number of retries."""
-    for consumer in worker.consumers():
-        field = consumer.field("max_retries")
-        retries = field.integer if field is not None else None
-        if field is None or retries is None or consumer.means("retry_delay"):
-            continue
-        if _RETRIES_COOL < retries <= limits.RETRIES_MAX:
-            message = (
-                f"{retries} retries without `retry_delay` follow at once, each a billed read; set a delay such as 30 seconds"
-            )
-            yield RULE.finding(field.place, message, environment=consumer.environment)
+    field = consumer.field("max_retries")
+    retries = field.integer if field is not None else None
+    if field is None or retries is None or consumer.means("retry_delay"):
+        return
+    if _RETRIES_COOL < retries <= limits.RETRIES_MAX:
+        message = f"{retries} retries without `retry_delay` follow at once, each a billed read; set a delay such as 30 seconds"
+        yield RULE.finding(field.place, message, environment=consumer.environment)
 
 
 RULE = Rule(
@@ -56,5 +54,7 @@ RULE = Rule(
     limits.PAGE_BATCHING,
     limits.READ_LIMITS,
     limits=("max_retries_max", "delay_max"),
+    visit=CONSUMER,
+    signs=(signs.RETRIES,),
     check=check,
 )

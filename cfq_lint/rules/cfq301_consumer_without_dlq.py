@@ -32,7 +32,8 @@ from __future__ import annotations
 
 from cfq_lint.facts import limits
 from cfq_lint.model.finding import Finding, Severity
-from cfq_lint.rules.rule import PROJECT, UNSAFE, Rule
+from cfq_lint.rules import signs
+from cfq_lint.rules.rule import PROJECT, RUN, UNSAFE, Rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
     from cfq_lint.model.topology import Topology
 
 
-def check_project(topology: Topology, facts: Facts) -> Iterator[Finding]:
+def check(topology: Topology, facts: Facts) -> Iterator[Finding]:
     """At most one finding a consumer, at the queue's name."""
     dead = topology.dead_letters_into.keys() | facts.dead_letter_queues
     for consumer in topology.consumers:
@@ -62,5 +63,7 @@ RULE = Rule(
     limits.READ_LIMITS,
     fix=UNSAFE,
     needs=PROJECT,
-    check_project=check_project,
+    visit=RUN,
+    signs=(signs.NO_DEAD_LETTERS,),
+    check=check,
 )

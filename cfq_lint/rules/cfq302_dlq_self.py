@@ -22,23 +22,32 @@ from __future__ import annotations
 
 from cfq_lint.facts import limits
 from cfq_lint.model.finding import Finding, Severity
-from cfq_lint.rules.rule import Rule
+from cfq_lint.rules import signs
+from cfq_lint.rules.rule import CONSUMER, Rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from cfq_lint.model.account_facts import Facts
-    from cfq_lint.model.wrangler import Worker
+    from cfq_lint.model.wrangler import Consumer
 
 
-def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:
+def check(consumer: Consumer, _facts: Facts) -> Iterator[Finding]:
     """At most one finding a consumer, at the dead-letter queue's name."""
-    for consumer in worker.consumers():
-        dead = consumer.dead_letter_queue
-        if dead is not None and dead.text == consumer.queue_name:
-            message = f"the queue {dead.text!r} is its own dead-letter queue; name another one, such as {dead.text + '-dlq'!r}"
-            yield RULE.finding(dead.place, message, environment=consumer.environment)
+    dead = consumer.dead_letter_queue
+    if dead is not None and dead.text == consumer.queue_name:
+        message = f"the queue {dead.text!r} is its own dead-letter queue; name another one, such as {dead.text + '-dlq'!r}"
+        yield RULE.finding(dead.place, message, environment=consumer.environment)
 
 
-RULE = Rule("CFQ302", "dlq-self", Severity.ERROR, limits.PAGE_DEAD_LETTERS, limits.READ_LIMITS, check=check)
+RULE = Rule(
+    "CFQ302",
+    "dlq-self",
+    Severity.ERROR,
+    limits.PAGE_DEAD_LETTERS,
+    limits.READ_LIMITS,
+    visit=CONSUMER,
+    signs=(signs.OWN_DEAD_LETTERS,),
+    check=check,
+)

@@ -37,7 +37,8 @@ from __future__ import annotations
 
 from cfq_lint.facts import limits
 from cfq_lint.model.finding import Finding, Related, Severity
-from cfq_lint.rules.rule import PROJECT, Rule
+from cfq_lint.rules import signs
+from cfq_lint.rules.rule import PROJECT, RUN, Rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
     from cfq_lint.model.topology import ConsumerLink, Topology
 
 
-def check_project(topology: Topology, _facts: Facts) -> Iterator[Finding]:
+def check(topology: Topology, _facts: Facts) -> Iterator[Finding]:
     """One finding a cycle, at the dead-letter queue of the first of its consumers; points at the others."""
     done: set[str] = set()
     for consumer in topology.consumers:
@@ -87,5 +88,10 @@ RULE = Rule(
     limits.PAGE_DEAD_LETTERS,
     limits.READ_LIMITS,
     needs=PROJECT,
-    check_project=check_project,
+    visit=RUN,
+    signs=(
+        signs.CHAINED_DEAD_LETTERS,
+        signs.SEVERAL_FILES,
+    ),
+    check=check,
 )

@@ -29,7 +29,8 @@ from __future__ import annotations
 
 from cfq_lint.facts import limits
 from cfq_lint.model.finding import Finding, Severity
-from cfq_lint.rules.rule import PROJECT, Rule
+from cfq_lint.rules import signs
+from cfq_lint.rules.rule import PROJECT, RUN, Rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ _HOUR_SECONDS = 3_600
 _DAY_SECONDS = 86_400
 
 
-def check_project(topology: Topology, facts: Facts) -> Iterator[Finding]:
+def check(topology: Topology, facts: Facts) -> Iterator[Finding]:
     """At most one finding a consumer, at the dead-letter queue's name."""
     for consumer in topology.consumers:
         name = consumer.dead_letter_queue
@@ -75,5 +76,8 @@ RULE = Rule(
     limits.READ_LIMITS,
     needs=PROJECT,
     limits=("dlq_no_consumer_retention", "retention_free"),
-    check_project=check_project,
+    visit=RUN,
+    signs=(signs.UNCONSUMED_DEAD_LETTERS,),
+    check=check,
+    superseded_by="dlq-unconsumed",
 )

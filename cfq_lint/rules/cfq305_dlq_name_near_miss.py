@@ -40,8 +40,9 @@ from __future__ import annotations
 
 from cfq_lint.facts import limits
 from cfq_lint.model.finding import Edit, Finding, Fix, Related, Severity
+from cfq_lint.rules import signs
 from cfq_lint.rules._near_misses import near
-from cfq_lint.rules.rule import PROJECT, UNSAFE, Rule
+from cfq_lint.rules.rule import PROJECT, RUN, UNSAFE, Rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ if TYPE_CHECKING:
     from cfq_lint.model.topology import Topology
 
 
-def check_project(topology: Topology, facts: Facts) -> Iterator[Finding]:
+def check(topology: Topology, facts: Facts) -> Iterator[Finding]:
     """At most one finding a consumer, at the dead-letter queue's name."""
     places = {link.queue: link.place for link in topology.producers}
     places |= {link.queue: link.place for link in topology.consumers}
@@ -76,5 +77,8 @@ RULE = Rule(
     limits.READ_LIMITS,
     fix=UNSAFE,
     needs=PROJECT,
-    check_project=check_project,
+    visit=RUN,
+    signs=(signs.UNCONSUMED_DEAD_LETTERS,),
+    check=check,
+    superseded_by="dlq-missing",
 )

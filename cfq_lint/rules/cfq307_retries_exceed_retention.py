@@ -26,32 +26,32 @@ from __future__ import annotations
 
 from cfq_lint.facts import limits
 from cfq_lint.model.finding import Finding, Severity
-from cfq_lint.rules.rule import FACTS, Rule
+from cfq_lint.rules import signs
+from cfq_lint.rules.rule import CONSUMER, FACTS, Rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from cfq_lint.model.account_facts import Facts
-    from cfq_lint.model.wrangler import Worker
+    from cfq_lint.model.wrangler import Consumer
 
 
-def check(worker: Worker, facts: Facts) -> Iterator[Finding]:
+def check(consumer: Consumer, facts: Facts) -> Iterator[Finding]:
     """At most one finding a consumer, at the delay. A single delay as long as the retention is another rule's."""
-    for consumer in worker.consumers():
-        delay = consumer.field("retry_delay")
-        seconds = delay.integer if delay is not None else None
-        retries_field = consumer.field("max_retries")
-        retries = retries_field.integer if retries_field is not None else limits.RETRIES_DEFAULT
-        if delay is None or seconds is None or retries is None or not _is_valid(retries, seconds):
-            continue
-        retention, why = facts.retention_seconds(consumer.queue_name)
-        if seconds < retention < retries * seconds:
-            message = (
-                f"{retries} retries {seconds} s apart take {retries * seconds} s > {retention} s, the retention ({why});"
-                " the message expires first and never reaches the dead-letter queue"
-            )
-            yield RULE.finding(delay.key_place, message, environment=consumer.environment)
+    delay = consumer.field("retry_delay")
+    seconds = delay.integer if delay is not None else None
+    retries_field = consumer.field("max_retries")
+    retries = retries_field.integer if retries_field is not None else limits.RETRIES_DEFAULT
+    if delay is None or seconds is None or retries is None or not _is_valid(retries, seconds):
+        return
+    retention, why = facts.retention_seconds(consumer.queue_name)
+    if seconds < retention < retries * seconds:
+        message = (
+            f"{retries} retries {seconds} s apart take {retries * seconds} s > {retention} s, the retention ({why});"
+            " the message expires first and never reaches the dead-letter queue"
+        )
+        yield RULE.finding(delay.key_place, message, environment=consumer.environment)
 
 
 def _is_valid(retries: int, seconds: int) -> bool:
@@ -66,5 +66,8 @@ RULE = Rule(
     limits.READ_LIMITS,
     needs=FACTS,
     limits=("retention_default", "retention_free", "retention_max"),
+    visit=CONSUMER,
+    signs=(signs.RETRY_DELAY,),
     check=check,
+    superseded_by="retention-too-short",
 )

@@ -23,7 +23,8 @@ from __future__ import annotations
 
 from cfq_lint.facts import limits
 from cfq_lint.model.finding import Finding, Severity
-from cfq_lint.rules.rule import FACTS, Rule
+from cfq_lint.rules import signs
+from cfq_lint.rules.rule import FACTS, WORKER, Rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -67,5 +68,11 @@ RULE = Rule(
     limits.READ_LIMITS,
     needs=FACTS,
     limits=("delay_max", "retention_free", "retention_default"),
+    visit=WORKER,
+    signs=(
+        signs.RETRY_DELAY,
+        signs.FACTS,
+    ),
     check=check,
+    superseded_by="retention-too-short",
 )

@@ -22,7 +22,8 @@ from __future__ import annotations
 
 from cfq_lint.facts import limits
 from cfq_lint.model.finding import Finding, Severity
-from cfq_lint.rules.rule import PROJECT, Rule
+from cfq_lint.rules import signs
+from cfq_lint.rules.rule import PROJECT, RUN, Rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from cfq_lint.model.topology import Topology
 
 
-def check_project(topology: Topology, facts: Facts) -> Iterator[Finding]:
+def check(topology: Topology, facts: Facts) -> Iterator[Finding]:
     """At most one finding a consumer, at the number of retries."""
     dead = topology.dead_letters_into.keys() | facts.dead_letter_queues
     for consumer in topology.consumers:
@@ -54,5 +55,7 @@ RULE = Rule(
     limits.READ_LIMITS,
     needs=PROJECT,
     limits=("max_retries_min", "max_retries_default"),
-    check_project=check_project,
+    visit=RUN,
+    signs=(signs.NO_RETRIES,),
+    check=check,
 )

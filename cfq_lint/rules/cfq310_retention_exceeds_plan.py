@@ -23,7 +23,8 @@ from __future__ import annotations
 from cfq_lint.facts import limits
 from cfq_lint.model.account_facts import FREE
 from cfq_lint.model.finding import Finding, Severity
-from cfq_lint.rules.rule import FACTS, Rule
+from cfq_lint.rules import signs
+from cfq_lint.rules.rule import FACTS, RUN, Rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from cfq_lint.model.topology import Topology
 
 
-def check_project(topology: Topology, facts: Facts) -> Iterator[Finding]:
+def check(topology: Topology, facts: Facts) -> Iterator[Finding]:
     """At most one finding a queue, where the run first names it."""
     for name, queue in facts.queues.items():
         links = [*topology.consumers_of.get(name, ()), *topology.producers_of.get(name, ())]
@@ -58,5 +59,7 @@ RULE = Rule(
     limits.READ_LIMITS,
     needs=FACTS,
     limits=("retention_min", "retention_max", "retention_free"),
-    check_project=check_project,
+    visit=RUN,
+    signs=(signs.FACTS,),
+    check=check,
 )

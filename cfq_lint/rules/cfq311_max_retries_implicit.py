@@ -26,28 +26,26 @@ from __future__ import annotations
 from cfq_lint.facts import limits
 from cfq_lint.model.edits import add_after
 from cfq_lint.model.finding import Finding, Fix, Severity
-from cfq_lint.rules.rule import SAFE, Rule
+from cfq_lint.rules import signs
+from cfq_lint.rules.rule import CONSUMER, SAFE, Rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from cfq_lint.model.account_facts import Facts
-    from cfq_lint.model.wrangler import Worker
+    from cfq_lint.model.wrangler import Consumer
 
 
-def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:
+def check(consumer: Consumer, _facts: Facts) -> Iterator[Finding]:
     """At most one finding a consumer, at the queue's name."""
-    for consumer in worker.consumers():
-        queue = consumer.queue
-        if queue is None or not consumer.is_push or consumer.means("max_retries"):
-            continue
-        default = limits.RETRIES_DEFAULT
-        message = (
-            f"the consumer of {consumer.queue_name!r} leaves `max_retries` at the default of {default}; write the number down"
-        )
-        fix = Fix(f"write max_retries {default}", (add_after(consumer.node, queue, "max_retries", str(default)),), safe=True)
-        yield RULE.finding(queue.place, message, environment=consumer.environment, fix=fix)
+    queue = consumer.queue
+    if queue is None or not consumer.is_push or consumer.means("max_retries"):
+        return
+    default = limits.RETRIES_DEFAULT
+    message = f"the consumer of {consumer.queue_name!r} leaves `max_retries` at the default of {default}; write the number down"
+    fix = Fix(f"write max_retries {default}", (add_after(consumer.node, queue, "max_retries", str(default)),), safe=True)
+    yield RULE.finding(queue.place, message, environment=consumer.environment, fix=fix)
 
 
 RULE = Rule(
@@ -59,5 +57,7 @@ RULE = Rule(
     fix=SAFE,
     default=False,
     limits=("max_retries_default", "max_retries_max"),
+    visit=CONSUMER,
+    signs=(signs.CONSUMERS,),
     check=check,
 )

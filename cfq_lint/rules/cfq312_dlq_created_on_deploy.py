@@ -22,28 +22,26 @@ from __future__ import annotations
 
 from cfq_lint.facts import limits
 from cfq_lint.model.finding import Finding, Severity
-from cfq_lint.rules.rule import FACTS, Rule
+from cfq_lint.rules import signs
+from cfq_lint.rules.rule import CONSUMER, FACTS, Rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from cfq_lint.model.account_facts import Facts
-    from cfq_lint.model.wrangler import Worker
+    from cfq_lint.model.wrangler import Consumer
 
 
-def check(worker: Worker, facts: Facts) -> Iterator[Finding]:
+def check(consumer: Consumer, facts: Facts) -> Iterator[Finding]:
     """At most one finding a consumer, at the dead-letter queue's name."""
     if facts.known_queues is None:
         return
-    for consumer in worker.consumers():
-        dead = consumer.dead_letter_queue
-        if dead is None or dead.text in facts.known_queues or dead.text == consumer.queue_name:
-            continue
-        message = (
-            f"{dead.text!r} is not among the known queues; it will be created, in the jurisdiction of {consumer.queue_name!r}"
-        )
-        yield RULE.finding(dead.place, message, environment=consumer.environment)
+    dead = consumer.dead_letter_queue
+    if dead is None or dead.text in facts.known_queues or dead.text == consumer.queue_name:
+        return
+    message = f"{dead.text!r} is not among the known queues; it will be created, in the jurisdiction of {consumer.queue_name!r}"
+    yield RULE.finding(dead.place, message, environment=consumer.environment)
 
 
 RULE = Rule(
@@ -53,5 +51,8 @@ RULE = Rule(
     limits.PAGE_DEAD_LETTERS,
     limits.READ_LIMITS,
     needs=FACTS,
+    visit=CONSUMER,
+    signs=(signs.FACTS,),
     check=check,
+    superseded_by="dlq-missing",
 )

@@ -32,7 +32,8 @@ from __future__ import annotations
 
 from cfq_lint.facts import limits
 from cfq_lint.model.finding import Finding, Related, Severity
-from cfq_lint.rules.rule import Rule
+from cfq_lint.rules import signs
+from cfq_lint.rules.rule import WORKER, Rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -74,5 +75,7 @@ RULE = Rule(
     limits.PAGE_ENVIRONMENTS,
     limits.READ_DOSSIER,
     limits=("active_consumers_per_queue",),
+    visit=WORKER,
+    signs=(signs.SHARED_QUEUE,),
     check=check,
 )

@@ -28,7 +28,8 @@ from __future__ import annotations
 
 from cfq_lint.facts import limits
 from cfq_lint.model.finding import Finding, Related, Severity
-from cfq_lint.rules.rule import PROJECT, Rule
+from cfq_lint.rules import signs
+from cfq_lint.rules.rule import PROJECT, RUN, Rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from cfq_lint.model.topology import ConsumerLink, Topology
 
 
-def check_project(topology: Topology, _facts: Facts) -> Iterator[Finding]:
+def check(topology: Topology, _facts: Facts) -> Iterator[Finding]:
     """One finding a queue and further file, where that file first consumes it."""
     for name, consumers in topology.consumers_of.items():
         by_path: dict[str, ConsumerLink] = {}
@@ -64,5 +65,7 @@ RULE = Rule(
     limits.READ_DOSSIER,
     needs=PROJECT,
     limits=("active_consumers_per_queue",),
-    check_project=check_project,
+    visit=RUN,
+    signs=(signs.SEVERAL_FILES,),
+    check=check,
 )

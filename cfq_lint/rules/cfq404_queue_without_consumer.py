@@ -27,7 +27,8 @@ from __future__ import annotations
 
 from cfq_lint.facts import limits
 from cfq_lint.model.finding import Finding, Related, Severity
-from cfq_lint.rules.rule import PROJECT, Rule
+from cfq_lint.rules import signs
+from cfq_lint.rules.rule import PROJECT, RUN, Rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from cfq_lint.model.topology import Topology
 
 
-def check_project(topology: Topology, facts: Facts) -> Iterator[Finding]:
+def check(topology: Topology, facts: Facts) -> Iterator[Finding]:
     """At most one finding a queue, at its first producer; points at the others."""
     for name, (first, *others) in topology.producers_of.items():
         if name in topology.consumers_of or name in topology.dead_letters_into or facts.has_consumer(name):
@@ -56,5 +57,8 @@ RULE = Rule(
     limits.READ_DOSSIER,
     needs=PROJECT,
     limits=("retention_default", "retention_free"),
-    check_project=check_project,
+    visit=RUN,
+    signs=(signs.UNCONSUMED,),
+    check=check,
+    superseded_by="queue-unconsumed",
 )

@@ -27,7 +27,8 @@ from __future__ import annotations
 
 from cfq_lint.facts import limits
 from cfq_lint.model.finding import Finding, Severity
-from cfq_lint.rules.rule import PROJECT, Rule
+from cfq_lint.rules import signs
+from cfq_lint.rules.rule import PROJECT, RUN, Rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from cfq_lint.model.topology import Topology
 
 
-def check_project(topology: Topology, _facts: Facts) -> Iterator[Finding]:
+def check(topology: Topology, _facts: Facts) -> Iterator[Finding]:
     """At most one finding a queue, at its first consumer."""
     for name, (first, *_) in topology.consumers_of.items():
         if name not in topology.producers_of and name not in topology.dead_letters_into:
@@ -53,5 +54,7 @@ RULE = Rule(
     limits.READ_DOSSIER,
     needs=PROJECT,
     default=False,
-    check_project=check_project,
+    visit=RUN,
+    signs=(signs.UNPRODUCED,),
+    check=check,
 )

@@ -21,27 +21,27 @@ from __future__ import annotations
 
 from cfq_lint.facts import limits
 from cfq_lint.model.finding import Finding, Severity
-from cfq_lint.rules.rule import FACTS, Rule
+from cfq_lint.rules import signs
+from cfq_lint.rules.rule import CONSUMER, FACTS, Rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from cfq_lint.model.account_facts import Facts
-    from cfq_lint.model.wrangler import Worker
+    from cfq_lint.model.wrangler import Consumer
 
 
-def check(worker: Worker, facts: Facts) -> Iterator[Finding]:
+def check(consumer: Consumer, facts: Facts) -> Iterator[Finding]:
     """At most one finding a consumer, at the queue's name."""
     if facts.known_queues is None:
         return
-    for consumer in worker.consumers():
-        queue = consumer.queue
-        if queue is not None and queue.text not in facts.known_queues:
-            message = (
-                f"{queue.text!r} is not among the known queues, so the deploy fails; run `wrangler queues create {queue.text}`"
-            )
-            yield RULE.finding(queue.place, message, environment=consumer.environment)
+    queue = consumer.queue
+    if queue is not None and queue.text not in facts.known_queues:
+        message = (
+            f"{queue.text!r} is not among the known queues, so the deploy fails; run `wrangler queues create {queue.text}`"
+        )
+        yield RULE.finding(queue.place, message, environment=consumer.environment)
 
 
 RULE = Rule(
@@ -51,5 +51,8 @@ RULE = Rule(
     limits.PAGE_CONFIGURE,
     limits.READ_DOSSIER,
     needs=FACTS,
+    visit=CONSUMER,
+    signs=(signs.FACTS,),
     check=check,
+    superseded_by="queue-missing",
 )

@@ -35,8 +35,9 @@ from __future__ import annotations
 
 from cfq_lint.facts import limits
 from cfq_lint.model.finding import Edit, Finding, Fix, Related, Severity
+from cfq_lint.rules import signs
 from cfq_lint.rules._near_misses import near
-from cfq_lint.rules.rule import PROJECT, UNSAFE, Rule
+from cfq_lint.rules.rule import PROJECT, RUN, UNSAFE, Rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
     from cfq_lint.model.topology import Topology
 
 
-def check_project(topology: Topology, facts: Facts) -> Iterator[Finding]:
+def check(topology: Topology, facts: Facts) -> Iterator[Finding]:
     """One finding a producer, at the queue's name."""
     alone = sorted(
         name for name in topology.consumers_of if name not in topology.producers_of and name not in topology.dead_letters_into
@@ -72,5 +73,8 @@ RULE = Rule(
     limits.READ_DOSSIER,
     fix=UNSAFE,
     needs=PROJECT,
-    check_project=check_project,
+    visit=RUN,
+    signs=(signs.UNCONSUMED,),
+    check=check,
+    superseded_by="queue-missing",
 )

@@ -29,25 +29,34 @@ from __future__ import annotations
 
 from cfq_lint.facts import limits
 from cfq_lint.model.finding import Finding, Severity
-from cfq_lint.rules.rule import Rule
+from cfq_lint.rules import signs
+from cfq_lint.rules.rule import ENVIRONMENT, Rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from cfq_lint.model.account_facts import Facts
-    from cfq_lint.model.wrangler import Worker
+    from cfq_lint.model.wrangler import Environment
 
 
-def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:
+def check(environment: Environment, _facts: Facts) -> Iterator[Finding]:
     """At most one finding an environment, at the key."""
-    if not worker.is_pages:
+    if not environment.is_pages:
         return
-    for environment in worker.environments:
-        field = environment.list_field("consumers")
-        if field is not None and field.items:
-            message = "a Pages project cannot consume queues, only send to them; move the consumer to a Worker"
-            yield RULE.finding(field.key_place, message, environment=environment.name)
+    field = environment.list_field("consumers")
+    if field is not None and field.items:
+        message = "a Pages project cannot consume queues, only send to them; move the consumer to a Worker"
+        yield RULE.finding(field.key_place, message, environment=environment.name)
 
 
-RULE = Rule("CFQ409", "pages-consumer", Severity.ERROR, limits.PAGE_WRANGLER, limits.READ_DOSSIER, check=check)
+RULE = Rule(
+    "CFQ409",
+    "pages-consumer",
+    Severity.ERROR,
+    limits.PAGE_WRANGLER,
+    limits.READ_DOSSIER,
+    visit=ENVIRONMENT,
+    signs=(signs.PAGES,),
+    check=check,
+)

@@ -18,7 +18,8 @@ from __future__ import annotations
 
 from cfq_lint.facts import limits
 from cfq_lint.model.finding import Finding, Severity
-from cfq_lint.rules.rule import DIFF, Rule
+from cfq_lint.rules import signs
+from cfq_lint.rules.rule import DIFF, WORKER, Rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,5 +41,7 @@ RULE = Rule(
     limits.PAGE_COMMANDS,
     limits.READ_PAGES,
     needs=DIFF,
+    visit=WORKER,
+    signs=(signs.NEVER,),
     check=check,
 )

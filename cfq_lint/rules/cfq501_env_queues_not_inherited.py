@@ -35,7 +35,8 @@ from cfq_lint.facts import limits
 from cfq_lint.facts.keys import is_queue_name
 from cfq_lint.model.edits import add_last
 from cfq_lint.model.finding import Finding, Fix, Related, Severity
-from cfq_lint.rules.rule import UNSAFE, Rule
+from cfq_lint.rules import signs
+from cfq_lint.rules.rule import UNSAFE, WORKER, Rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -101,5 +102,7 @@ RULE = Rule(
     limits.PAGE_ENVIRONMENTS,
     limits.READ_DOSSIER,
     fix=UNSAFE,
+    visit=WORKER,
+    signs=(signs.BARE_ENVIRONMENT,),
     check=check,
 )

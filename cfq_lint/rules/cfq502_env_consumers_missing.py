@@ -41,28 +41,37 @@ from __future__ import annotations
 
 from cfq_lint.facts import limits
 from cfq_lint.model.finding import Finding, Severity
-from cfq_lint.rules.rule import Rule
+from cfq_lint.rules import signs
+from cfq_lint.rules.rule import ENVIRONMENT, Rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from cfq_lint.model.account_facts import Facts
-    from cfq_lint.model.wrangler import Worker
+    from cfq_lint.model.wrangler import Environment
 
 
-def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:
+def check(environment: Environment, _facts: Facts) -> Iterator[Finding]:
     """At most one finding an environment, at its name."""
-    wanted = worker.top.consumers
-    for environment in worker.environments:
-        queues = environment.queues
-        if environment.name is None or environment.field is None or queues is None or not queues.fields:
-            continue
-        if len(environment.consumers) < len(wanted):
-            names = ", ".join(consumer.queue_name or "(no name)" for consumer in wanted)
-            have = len(environment.consumers)
-            message = f"the top level consumes {len(wanted)} ({names}), {environment.label} consumes {have}; is one missing?"
-            yield RULE.finding(environment.field.key_place, message, environment=environment.name)
+    wanted = environment.top.consumers
+    queues = environment.queues
+    if environment.name is None or environment.field is None or queues is None or not queues.fields:
+        return
+    if len(environment.consumers) < len(wanted):
+        names = ", ".join(consumer.queue_name or "(no name)" for consumer in wanted)
+        have = len(environment.consumers)
+        message = f"the top level consumes {len(wanted)} ({names}), {environment.label} consumes {have}; is one missing?"
+        yield RULE.finding(environment.field.key_place, message, environment=environment.name)
 
 
-RULE = Rule("CFQ502", "env-consumers-missing", Severity.INFO, limits.PAGE_ENVIRONMENTS, limits.READ_DOSSIER, check=check)
+RULE = Rule(
+    "CFQ502",
+    "env-consumers-missing",
+    Severity.INFO,
+    limits.PAGE_ENVIRONMENTS,
+    limits.READ_DOSSIER,
+    visit=ENVIRONMENT,
+    signs=(signs.FEWER_CONSUMERS,),
+    check=check,
+)

@@ -22,7 +22,8 @@ from __future__ import annotations
 
 from cfq_lint.facts import limits
 from cfq_lint.model.finding import Finding, Severity
-from cfq_lint.rules.rule import PROJECT, Rule
+from cfq_lint.rules import signs
+from cfq_lint.rules.rule import PROJECT, WORKER, Rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,5 +54,7 @@ RULE = Rule(
     limits.PAGE_ENVIRONMENTS,
     limits.READ_DOSSIER,
     needs=PROJECT,
+    visit=WORKER,
+    signs=(signs.SELECTED,),
     check=check,
 )

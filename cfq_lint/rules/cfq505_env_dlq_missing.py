@@ -32,26 +32,35 @@ from __future__ import annotations
 
 from cfq_lint.facts import limits
 from cfq_lint.model.finding import Finding, Related, Severity
+from cfq_lint.rules import signs
 from cfq_lint.rules._twins import twins
-from cfq_lint.rules.rule import Rule
+from cfq_lint.rules.rule import ENVIRONMENT, Rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from cfq_lint.model.account_facts import Facts
-    from cfq_lint.model.wrangler import Worker
+    from cfq_lint.model.wrangler import Environment
 
 
-def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:
+def check(environment: Environment, _facts: Facts) -> Iterator[Finding]:
     """At most one finding a consumer of an environment, at its queue's name."""
-    for environment in worker.environments:
-        for consumer, twin in twins(worker, environment):
-            dead = consumer.dead_letter_queue
-            if dead is not None and twin.queue is not None and not twin.means("dead_letter_queue"):
-                message = f"{environment.label} consumes {twin.queue_name!r} without a dead-letter queue; the top level has one"
-                related = (Related(dead.place, "at the top level"),)
-                yield RULE.finding(twin.queue.place, message, environment=environment.name, related=related)
+    for consumer, twin in twins(environment):
+        dead = consumer.dead_letter_queue
+        if dead is not None and twin.queue is not None and not twin.means("dead_letter_queue"):
+            message = f"{environment.label} consumes {twin.queue_name!r} without a dead-letter queue; the top level has one"
+            related = (Related(dead.place, "at the top level"),)
+            yield RULE.finding(twin.queue.place, message, environment=environment.name, related=related)
 
 
-RULE = Rule("CFQ505", "env-dlq-missing", Severity.WARNING, limits.PAGE_ENVIRONMENTS, limits.READ_DOSSIER, check=check)
+RULE = Rule(
+    "CFQ505",
+    "env-dlq-missing",
+    Severity.WARNING,
+    limits.PAGE_ENVIRONMENTS,
+    limits.READ_DOSSIER,
+    visit=ENVIRONMENT,
+    signs=(signs.LESS_DEAD_LETTERS,),
+    check=check,
+)

@@ -32,7 +32,8 @@ from __future__ import annotations
 
 from cfq_lint.facts import limits
 from cfq_lint.model.finding import Finding, Related, Severity
-from cfq_lint.rules.rule import Rule
+from cfq_lint.rules import signs
+from cfq_lint.rules.rule import WORKER, Rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -68,4 +69,13 @@ def _dead_letters(environment: Environment) -> dict[str, tuple[Field, set[str]]]
     return found
 
 
-RULE = Rule("CFQ506", "env-shares-dlq", Severity.WARNING, limits.PAGE_ENVIRONMENTS, limits.READ_DOSSIER, check=check)
+RULE = Rule(
+    "CFQ506",
+    "env-shares-dlq",
+    Severity.WARNING,
+    limits.PAGE_ENVIRONMENTS,
+    limits.READ_DOSSIER,
+    visit=WORKER,
+    signs=(signs.SHARED_DEAD_LETTERS,),
+    check=check,
+)

@@ -24,24 +24,24 @@ from __future__ import annotations
 
 from cfq_lint.facts import limits
 from cfq_lint.model.finding import Finding, Severity
-from cfq_lint.rules.rule import Rule
+from cfq_lint.rules import signs
+from cfq_lint.rules.rule import CONSUMER, Rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from cfq_lint.model.account_facts import Facts
-    from cfq_lint.model.wrangler import Consumer, Worker
+    from cfq_lint.model.wrangler import Consumer
 
 
-def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:
+def check(consumer: Consumer, _facts: Facts) -> Iterator[Finding]:
     """At most one finding a consumer, at the type."""
-    for consumer in worker.consumers():
-        field = consumer.field("type")
-        if field is not None and field.text != "worker":
-            message = f'the type {field.shown} is refused; only "worker" consumers may stand in a file. '
-            message += _advice(consumer, field.text or "")
-            yield RULE.finding(field.place, message, environment=consumer.environment)
+    field = consumer.field("type")
+    if field is not None and field.text != "worker":
+        message = f'the type {field.shown} is refused; only "worker" consumers may stand in a file. '
+        message += _advice(consumer, field.text or "")
+        yield RULE.finding(field.place, message, environment=consumer.environment)
 
 
 def _advice(consumer: Consumer, kind: str) -> str:
@@ -73,4 +73,13 @@ def _options(consumer: Consumer) -> Iterator[tuple[str, int | str]]:
         yield "--retry-delay-secs", delay.integer
 
 
-RULE = Rule("CFQ601", "consumer-type-not-worker", Severity.ERROR, limits.PAGE_PULL, limits.READ_DOSSIER, check=check)
+RULE = Rule(
+    "CFQ601",
+    "consumer-type-not-worker",
+    Severity.ERROR,
+    limits.PAGE_PULL,
+    limits.READ_DOSSIER,
+    visit=CONSUMER,
+    signs=(signs.ILL_FORMED,),
+    check=check,
+)

@@ -27,7 +27,8 @@ from __future__ import annotations
 
 from cfq_lint.facts import limits
 from cfq_lint.model.finding import Finding, Severity
-from cfq_lint.rules.rule import Rule
+from cfq_lint.rules import signs
+from cfq_lint.rules.rule import WORKER, Rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,4 +47,13 @@ def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:
         )
 
 
-RULE = Rule("CFQ605", "legacy-env", Severity.ERROR, limits.PAGE_WRANGLER, limits.READ_DOSSIER, check=check)
+RULE = Rule(
+    "CFQ605",
+    "legacy-env",
+    Severity.ERROR,
+    limits.PAGE_WRANGLER,
+    limits.READ_DOSSIER,
+    visit=WORKER,
+    signs=(signs.LEGACY,),
+    check=check,
+)

@@ -22,25 +22,23 @@ from __future__ import annotations
 
 from cfq_lint.facts import limits
 from cfq_lint.model.finding import Finding, Severity
-from cfq_lint.rules.rule import Rule
+from cfq_lint.rules import signs
+from cfq_lint.rules.rule import CONSUMER, Rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from cfq_lint.model.account_facts import Facts
-    from cfq_lint.model.wrangler import Worker
+    from cfq_lint.model.wrangler import Consumer
 
 
-def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:
+def check(consumer: Consumer, _facts: Facts) -> Iterator[Finding]:
     """At most one finding a consumer, at the key."""
-    for consumer in worker.consumers():
-        field = consumer.field("max_concurrency")
-        if field is not None and field.integer is not None:
-            message = (
-                f"max_concurrency {field.integer} keeps the consumer from scaling; leave it out unless an upstream needs it"
-            )
-            yield RULE.finding(field.key_place, message, environment=consumer.environment)
+    field = consumer.field("max_concurrency")
+    if field is not None and field.integer is not None:
+        message = f"max_concurrency {field.integer} keeps the consumer from scaling; leave it out unless an upstream needs it"
+        yield RULE.finding(field.key_place, message, environment=consumer.environment)
 
 
 RULE = Rule(
@@ -51,5 +49,7 @@ RULE = Rule(
     limits.READ_LIMITS,
     default=False,
     limits=("concurrency_max",),
+    visit=CONSUMER,
+    signs=(signs.CONCURRENCY,),
     check=check,
 )

@@ -21,7 +21,8 @@ import re
 
 from cfq_lint.facts import limits
 from cfq_lint.model.finding import Finding, Severity
-from cfq_lint.rules.rule import CODE, Rule
+from cfq_lint.rules import signs
+from cfq_lint.rules.rule import CODE, WORKER, Rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -61,5 +62,7 @@ RULE = Rule(
     limits.PAGE_JAVASCRIPT_APIS,
     limits.READ_DOSSIER,
     needs=CODE,
+    visit=WORKER,
+    signs=(signs.SOURCE,),
     check=check,
 )

@@ -25,8 +25,9 @@ import re
 
 from cfq_lint.facts import limits
 from cfq_lint.model.finding import Finding, Severity
+from cfq_lint.rules import signs
 from cfq_lint.rules._flags import JSON_MESSAGES, flag_nodes
-from cfq_lint.rules.rule import Rule
+from cfq_lint.rules.rule import ENVIRONMENT, Rule
 from cfq_lint.rules.signs import JSON_MESSAGES_FROM
 
 TYPE_CHECKING = False
@@ -34,25 +35,29 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from cfq_lint.model.account_facts import Facts
-    from cfq_lint.model.wrangler import Worker
+    from cfq_lint.model.wrangler import Environment
 
 
-def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:
+def check(environment: Environment, _facts: Facts) -> Iterator[Finding]:
     """At most one finding a date, at the date."""
-    seen = set()
-    for environment in worker.environments:
-        field = environment.inherited("compatibility_date")
-        if field is None or not environment.producers or field.node.start in seen or JSON_MESSAGES in flag_nodes(environment):
-            continue
-        if re.fullmatch(r"\d{4}-\d\d-\d\d", field.text or "") and (field.text or "") < JSON_MESSAGES_FROM:
-            seen.add(field.node.start)
-            message = (
-                f"before {JSON_MESSAGES_FROM} messages are sent as v8, which pull consumers cannot decode;"
-                f" raise the date, set the flag {JSON_MESSAGES}, or name a contentType in every send()"
-            )
-            yield RULE.finding(field.place, message, environment=environment.name)
+    field = environment.inherited("compatibility_date")
+    if field is None or not environment.producers or JSON_MESSAGES in flag_nodes(environment):
+        return
+    if re.fullmatch(r"\d{4}-\d\d-\d\d", field.text or "") and (field.text or "") < JSON_MESSAGES_FROM:
+        message = (
+            f"before {JSON_MESSAGES_FROM} messages are sent as v8, which pull consumers cannot decode;"
+            f" raise the date, set the flag {JSON_MESSAGES}, or name a contentType in every send()"
+        )
+        yield RULE.finding(field.place, message, environment=environment.name)
 
 
 RULE = Rule(
-    "CFQ802", "v8-content-type-default", Severity.WARNING, limits.PAGE_JAVASCRIPT_APIS, limits.READ_DOSSIER, check=check
+    "CFQ802",
+    "v8-content-type-default",
+    Severity.WARNING,
+    limits.PAGE_JAVASCRIPT_APIS,
+    limits.READ_DOSSIER,
+    visit=ENVIRONMENT,
+    signs=(signs.OLD_DATE,),
+    check=check,
 )

@@ -28,28 +28,28 @@ from __future__ import annotations
 
 from cfq_lint.facts import limits
 from cfq_lint.model.finding import Finding, Related, Severity
-from cfq_lint.rules._flags import OPPOSITES, flag_lists, flag_nodes
-from cfq_lint.rules.rule import Rule
+from cfq_lint.rules import signs
+from cfq_lint.rules._flags import OPPOSITES, flag_nodes
+from cfq_lint.rules.rule import ENVIRONMENT, Rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from cfq_lint.model.account_facts import Facts
-    from cfq_lint.model.wrangler import Worker
+    from cfq_lint.model.wrangler import Environment
 
 
-def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:
+def check(environment: Environment, _facts: Facts) -> Iterator[Finding]:
     """One finding a pair, at the later flag; points at the other."""
-    document = worker.document
-    for environment, _ in flag_lists(worker):
-        nodes = flag_nodes(environment)
-        for flag, opposite in OPPOSITES.items():
-            if flag in nodes and opposite in nodes:
-                first, second = sorted((nodes[flag], nodes[opposite]), key=lambda node: node.start)
-                message = f"{second.value!r} and {first.value!r} exclude each other; keep one"
-                related = (Related(document.at(first), "the opposite"),)
-                yield RULE.finding(document.at(second), message, environment=environment.name, related=related)
+    document = environment.document
+    nodes = flag_nodes(environment)
+    for flag, opposite in OPPOSITES.items():
+        if flag in nodes and opposite in nodes:
+            first, second = sorted((nodes[flag], nodes[opposite]), key=lambda node: node.start)
+            message = f"{second.value!r} and {first.value!r} exclude each other; keep one"
+            related = (Related(document.at(first), "the opposite"),)
+            yield RULE.finding(document.at(second), message, environment=environment.name, related=related)
 
 
 RULE = Rule(
@@ -58,5 +58,7 @@ RULE = Rule(
     Severity.ERROR,
     limits.PAGE_FLAGS,
     limits.READ_DOSSIER,
+    visit=ENVIRONMENT,
+    signs=(signs.FLAGS,),
     check=check,
 )

@@ -34,8 +34,9 @@ from __future__ import annotations
 from cfq_lint.facts import limits
 from cfq_lint.model.edits import add_after
 from cfq_lint.model.finding import Edit, Finding, Fix, Severity
+from cfq_lint.rules import signs
 from cfq_lint.rules._flags import PYTHON, flag_nodes
-from cfq_lint.rules.rule import SAFE, Rule
+from cfq_lint.rules.rule import ENVIRONMENT, SAFE, Rule
 from cfq_lint.source.node import ARRAY
 
 TYPE_CHECKING = False
@@ -43,23 +44,20 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from cfq_lint.model.account_facts import Facts
-    from cfq_lint.model.wrangler import Environment, Field, Worker
+    from cfq_lint.model.wrangler import Environment, Field
 
 
-def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:
+def check(environment: Environment, _facts: Facts) -> Iterator[Finding]:
     """At most one finding a `main`, at the path."""
-    seen = set()
-    for environment in worker.environments:
-        main = environment.inherited("main")
-        if main is None or not (main.text or "").endswith(".py") or not environment.entries or main.node.start in seen:
-            continue
-        if PYTHON not in flag_nodes(environment):
-            seen.add(main.node.start)
-            message = f"{main.shown} is a Python Worker, which needs the compatibility flag {PYTHON!r}"
-            yield RULE.finding(main.place, message, environment=environment.name, fix=_add(worker, environment, main))
+    main = environment.inherited("main")
+    if main is None or not (main.text or "").endswith(".py") or not environment.entries:
+        return
+    if PYTHON not in flag_nodes(environment):
+        message = f"{main.shown} is a Python Worker, which needs the compatibility flag {PYTHON!r}"
+        yield RULE.finding(main.place, message, environment=environment.name, fix=_add(environment, main))
 
 
-def _add(worker: Worker, environment: Environment, main: Field) -> Fix | None:
+def _add(environment: Environment, main: Field) -> Fix | None:
     title = f"add the flag {PYTHON}"
     field = environment.inherited("compatibility_flags")
     if field is not None:
@@ -67,8 +65,8 @@ def _add(worker: Worker, environment: Environment, main: Field) -> Fix | None:
             return None
         at = field.node.start + 1
         separator = ", " if field.items else ""
-        return Fix(title, (Edit(worker.document.place(at, at), f'"{PYTHON}"{separator}'),), safe=True)
-    root, top = worker.document.tree.root, worker.fields.get("main")
+        return Fix(title, (Edit(environment.document.place(at, at), f'"{PYTHON}"{separator}'),), safe=True)
+    root, top = environment.document.tree.root, environment.top.fields.get("main")
     if root is None or top is None or main.node is not top.node:
         return None
     return Fix(title, (add_after(root, main, "compatibility_flags", f'["{PYTHON}"]'),), safe=True)
@@ -81,5 +79,7 @@ RULE = Rule(
     limits.PAGE_PYTHON,
     limits.READ_DOSSIER,
     fix=SAFE,
+    visit=ENVIRONMENT,
+    signs=(signs.PYTHON,),
     check=check,
 )

@@ -37,8 +37,9 @@ from __future__ import annotations
 
 from cfq_lint.facts import limits
 from cfq_lint.model.finding import Finding, Related, Severity
+from cfq_lint.rules import signs
 from cfq_lint.rules._account import Account
-from cfq_lint.rules.rule import LIVE, Rule
+from cfq_lint.rules.rule import LIVE, RUN, Rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
     from cfq_lint.model.topology import ConsumerLink, ProducerLink, Topology
 
 
-def check_project(topology: Topology, facts: Facts) -> Iterator[Finding]:
+def check(topology: Topology, facts: Facts) -> Iterator[Finding]:
     """At most one finding a queue, where the deploy stops; else where the run first names it."""
     account = Account(topology, facts)
     for name in dict.fromkeys([*topology.consumers_of, *topology.producers_of]):
@@ -85,5 +86,7 @@ RULE = Rule(
     limits.PAGE_CONFIGURE,
     limits.READ_DOSSIER,
     needs=LIVE,
-    check_project=check_project,
+    visit=RUN,
+    signs=(signs.ACCOUNT,),
+    check=check,
 )

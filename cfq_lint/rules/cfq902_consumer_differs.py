@@ -51,14 +51,15 @@ from __future__ import annotations
 from cfq_lint.facts import limits
 from cfq_lint.facts.keys import CONSUMER_KEYS
 from cfq_lint.model.finding import Finding, Severity
-from cfq_lint.rules.rule import LIVE, Rule
+from cfq_lint.rules import signs
+from cfq_lint.rules.rule import ENVIRONMENT, LIVE, Rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from cfq_lint.model.account_facts import ConsumerFacts, Facts
-    from cfq_lint.model.wrangler import Consumer, Worker
+    from cfq_lint.model.wrangler import Consumer, Environment
 
 _SETTINGS = (
     ("max_batch_size", "batch_size", 1),
@@ -74,19 +75,16 @@ What the API leaves out of a consumer's settings, or shows as null, has its defa
 _UNSET = "unset (automatic)"
 
 
-def check(worker: Worker, facts: Facts) -> Iterator[Finding]:
+def check(environment: Environment, facts: Facts) -> Iterator[Finding]:
     """One finding a setting, at its value, or at the queue's name where the file leaves it out."""
-    if not facts.is_account or worker.document.shadowed_by is not None:
+    if not facts.is_account or environment.document.shadowed_by is not None or environment.is_previews:
         return
-    for environment in worker.environments:
-        if environment.is_previews:
-            continue
-        names = [consumer.queue_name for consumer in environment.consumers]
-        for consumer in environment.consumers:
-            known = facts.attached(consumer.queue_name, consumer.script)
-            if known is not None and consumer.is_push and names.count(consumer.queue_name) == 1:
-                yield from _settings(consumer, known)
-                yield from _dead_letters(consumer, known, facts)
+    names = [consumer.queue_name for consumer in environment.consumers]
+    for consumer in environment.consumers:
+        known = facts.attached(consumer.queue_name, consumer.script)
+        if known is not None and consumer.is_push and names.count(consumer.queue_name) == 1:
+            yield from _settings(consumer, known)
+            yield from _dead_letters(consumer, known, facts)
 
 
 def _settings(consumer: Consumer, known: ConsumerFacts) -> Iterator[Finding]:
@@ -147,5 +145,7 @@ RULE = Rule(
     limits.READ_LIMITS,
     needs=LIVE,
     limits=("batch_size_default_push", "batch_timeout_default", "max_retries_default", "delay_min"),
+    visit=ENVIRONMENT,
+    signs=(signs.ACCOUNT,),
     check=check,
 )

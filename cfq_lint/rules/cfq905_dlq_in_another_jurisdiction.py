@@ -36,8 +36,9 @@ from __future__ import annotations
 
 from cfq_lint.facts import limits
 from cfq_lint.model.finding import Finding, Severity
+from cfq_lint.rules import signs
 from cfq_lint.rules._account import Account
-from cfq_lint.rules.rule import LIVE, Rule
+from cfq_lint.rules.rule import LIVE, RUN, Rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
     from cfq_lint.model.topology import Topology
 
 
-def check_project(topology: Topology, facts: Facts) -> Iterator[Finding]:
+def check(topology: Topology, facts: Facts) -> Iterator[Finding]:
     """At most one finding a queue and its dead-letter queue, at the latter's name."""
     account = Account(topology, facts)
     seen: set[tuple[str, str]] = set()
@@ -75,5 +76,7 @@ RULE = Rule(
     limits.READ_PAGES,
     needs=LIVE,
     limits=("jurisdictions",),
-    check_project=check_project,
+    visit=RUN,
+    signs=(signs.ACCOUNT,),
+    check=check,
 )

@@ -34,8 +34,9 @@ from __future__ import annotations
 
 from cfq_lint.facts import limits
 from cfq_lint.model.finding import Finding, Severity
+from cfq_lint.rules import signs
 from cfq_lint.rules._account import WORKER, Account, typed
-from cfq_lint.rules.rule import LIVE, Rule
+from cfq_lint.rules.rule import LIVE, RUN, Rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
     from cfq_lint.model.topology import Topology
 
 
-def check_project(topology: Topology, facts: Facts) -> Iterator[Finding]:
+def check(topology: Topology, facts: Facts) -> Iterator[Finding]:
     """At most one finding a queue, at the name of the Worker where the run first gives it."""
     account = Account(topology, facts)
     misspelt = account.misspelt()
@@ -74,5 +75,7 @@ RULE = Rule(
     limits.READ_PAGES,
     needs=LIVE,
     limits=("active_consumers_per_queue",),
-    check_project=check_project,
+    visit=RUN,
+    signs=(signs.ACCOUNT,),
+    check=check,
 )

@@ -32,8 +32,9 @@ from __future__ import annotations
 
 from cfq_lint.facts import limits
 from cfq_lint.model.finding import Finding, Severity
+from cfq_lint.rules import signs
 from cfq_lint.rules._account import HTTP_PULL, Account, typed
-from cfq_lint.rules.rule import LIVE, Rule
+from cfq_lint.rules.rule import LIVE, RUN, Rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
     from cfq_lint.model.topology import Topology
 
 
-def check_project(topology: Topology, facts: Facts) -> Iterator[Finding]:
+def check(topology: Topology, facts: Facts) -> Iterator[Finding]:
     """At most one finding a queue, where the run first consumes it."""
     for queue, known in Account(topology, facts).queues.items():
         links = [link for link in topology.consumers_of.get(queue, ()) if link.is_read and link.is_push]
@@ -63,5 +64,7 @@ RULE = Rule(
     limits.READ_DOSSIER,
     needs=LIVE,
     limits=("active_consumers_per_queue",),
-    check_project=check_project,
+    visit=RUN,
+    signs=(signs.ACCOUNT,),
+    check=check,
 )

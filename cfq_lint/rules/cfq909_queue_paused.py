@@ -32,8 +32,9 @@ from __future__ import annotations
 
 from cfq_lint.facts import limits
 from cfq_lint.model.finding import Finding, Severity
+from cfq_lint.rules import signs
 from cfq_lint.rules._account import Account, duration, typed
-from cfq_lint.rules.rule import LIVE, Rule
+from cfq_lint.rules.rule import LIVE, RUN, Rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
     from cfq_lint.model.topology import Topology
 
 
-def check_project(topology: Topology, facts: Facts) -> Iterator[Finding]:
+def check(topology: Topology, facts: Facts) -> Iterator[Finding]:
     """At most one finding a queue, where the run first names it."""
     account = Account(topology, facts)
     for queue, known in account.queues.items():
@@ -64,5 +65,7 @@ RULE = Rule(
     limits.PAGE_PAUSE_PURGE,
     limits.READ_PAGES,
     needs=LIVE,
-    check_project=check_project,
+    visit=RUN,
+    signs=(signs.ACCOUNT,),
+    check=check,
 )

@@ -40,8 +40,9 @@ from __future__ import annotations
 
 from cfq_lint.facts import limits
 from cfq_lint.model.finding import Finding, Severity
+from cfq_lint.rules import signs
 from cfq_lint.rules._account import Account, longer_retention
-from cfq_lint.rules.rule import LIVE, Rule
+from cfq_lint.rules.rule import LIVE, RUN, Rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ if TYPE_CHECKING:
     from cfq_lint.rules._account import Attachment
 
 
-def check_project(topology: Topology, facts: Facts) -> Iterator[Finding]:
+def check(topology: Topology, facts: Facts) -> Iterator[Finding]:
     """At most one finding a queue whose own delay is too long, else one a consumer, at its delay."""
     account = Account(topology, facts)
     if not facts.is_account:
@@ -111,5 +112,7 @@ RULE = Rule(
     limits.READ_LIMITS,
     needs=LIVE,
     limits=("retention_default", "retention_free", "retention_max"),
-    check_project=check_project,
+    visit=RUN,
+    signs=(signs.ACCOUNT,),
+    check=check,
 )

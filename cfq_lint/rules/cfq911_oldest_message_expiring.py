@@ -40,8 +40,9 @@ from __future__ import annotations
 
 from cfq_lint.facts import limits
 from cfq_lint.model.finding import Finding, Severity
+from cfq_lint.rules import signs
 from cfq_lint.rules._account import NEAR_PERCENT, Account, about, duration, longer_retention, typed
-from cfq_lint.rules.rule import LIVE, Rule
+from cfq_lint.rules.rule import LIVE, RUN, Rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ if TYPE_CHECKING:
     from cfq_lint.model.topology import Topology
 
 
-def check_project(topology: Topology, facts: Facts) -> Iterator[Finding]:
+def check(topology: Topology, facts: Facts) -> Iterator[Finding]:
     """At most one finding a queue, where the run first names it."""
     account = Account(topology, facts)
     for queue, known in account.queues.items():
@@ -82,5 +83,7 @@ RULE = Rule(
     limits.READ_LIMITS,
     needs=LIVE,
     limits=("retention_default", "retention_free", "retention_max", "dlq_no_consumer_retention"),
-    check_project=check_project,
+    visit=RUN,
+    signs=(signs.ACCOUNT,),
+    check=check,
 )

@@ -10,10 +10,9 @@ from cfq_lint.model.finding import Finding, Fix, Related, Severity
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+    from typing import Any
 
     from cfq_lint.model.account_facts import Facts
-    from cfq_lint.model.topology import Topology
-    from cfq_lint.model.wrangler import Worker
     from cfq_lint.source.text import Place
 
 FILE = "file"
@@ -24,6 +23,13 @@ LIVE = "live"
 DIFF = "diff"
 SAFE = "safe"
 UNSAFE = "unsafe"
+
+CONSUMER = "consumer"
+PRODUCER = "producer"
+ENTRY = "entry"
+ENVIRONMENT = "environment"
+WORKER = "worker"
+RUN = "run"
 
 FAMILIES = {
     "0": "file and syntax",
@@ -43,12 +49,18 @@ FAMILIES = {
 class Rule:
     """One mistake that the linter knows.
 
-    `code` is `CFQ` and three digits, the first its family; `name` states the mistake in kebab case. `fix` is "safe", "unsafe"
-    or None. `needs` says what it has to see: one "file", all files of the run ("project"), "facts" about the account, the
-    Worker's "code", the account itself ("live"), or two states of a file ("diff"). `source` is the page that it rests on,
-    `checked` the ISO day on which that page was last read. A rule that is not `default` runs only when it is selected.
-    `limits` are ids of `cfq_lint.facts.limits`.
-    `check` judges one Worker; `check_project` the whole run; a rule has one of them.
+    `code` is `CFQ` and three digits, the first its family; `name` states the mistake in kebab case. `source` is the page that
+    it rests on, `checked` the ISO day on which that page was last read.
+
+    `visit` says what it judges: `check` is called with each of these and the facts, and yields findings. These are every
+    `Consumer`, every `Producer`, both ("entry"), every `Environment` that the run looks at, the `Worker` of each file, or the
+    `Topology` of the whole "run". What a rule says twice of one place, since environments inherit it, is reported once.
+    `signs` are those of `cfq_lint.rules.signs` of which a file must show one, else the rule is not even loaded.
+
+    `fix` is "safe", "unsafe" or None. `needs` says what it has to see: one "file", all files of the run ("project"), "facts"
+    about the account, the Worker's "code", the account itself ("live"), or two states of a file ("diff"). A rule that is not
+    `default` runs only when it is selected. Where the account is known, the rule named `superseded_by` runs instead: it knows
+    what this one guesses. `limits` are ids of `cfq_lint.facts.limits`.
     """
 
     code: str
@@ -56,12 +68,14 @@ class Rule:
     severity: Severity
     source: str
     checked: str
+    visit: str
+    signs: tuple[str, ...]
+    check: Callable[[Any, Facts], Iterable[Finding]]
     fix: str | None = None
     needs: str = FILE
     default: bool = True
+    superseded_by: str | None = None
     limits: tuple[str, ...] = ()
-    check: Callable[[Worker, Facts], Iterable[Finding]] | None = None
-    check_project: Callable[[Topology, Facts], Iterable[Finding]] | None = None
 
     def finding(
         self,
@@ -92,9 +106,7 @@ class Rule:
     @property
     def page(self) -> str:
         """The rule's page: the docstring of its module, in Markdown."""
-        check = self.check or self.check_project
-        assert check is not None, "a rule checks something"
-        return sys.modules[check.__module__].__doc__ or ""
+        return sys.modules[self.check.__module__].__doc__ or ""
 
     @property
     def summary(self) -> str:

@@ -14,47 +14,47 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cfq_lint.model.wrangler import Consumer, Entry, Environment, Worker
 
-FAULT = "the text breaks its grammar"
-ODD_FILE = "the file's bytes or its neighbours on disk are odd"
-REPEATED_KEY = "an object has a key twice"
-ILL_FORMED = "the queues block is not what the table of keys allows"
-ID = "a name has the length of an id"
-NO_NAME = "a producer names no queue"
-REPEATED_BINDING = "a binding's name stands in the file more than once"
-CPU_LIMIT = "there is a limit of CPU time"
-RETRIES = "a consumer retries more often than by default"
-REPEATED_CONSUMER = "an environment consumes a queue twice"
-OWN_DEAD_LETTERS = "a consumer's dead-letter queue is its own queue"
-UNCONSUMED_DEAD_LETTERS = "a dead-letter queue has no consumer in the file"
-NO_DEAD_LETTERS = "a consumer has no dead-letter queue, and its queue is none of the file's"
-CHAINED_DEAD_LETTERS = "a dead-letter queue of the file is consumed and dead-letters on"
-NO_RETRIES = "a consumer never retries and has no dead-letter queue"
-RETRY_DELAY = "a consumer has a retry delay"
-TIMEOUT = "a consumer has a batch timeout and a batch size for which it is odd"
-CONCURRENCY = "a consumer's concurrency is capped"
-CONSUMERS = "there is a consumer"
-UNCONSUMED = "a queue is produced to and not consumed in the file"
-UNPRODUCED = "a queue is consumed and not produced to in the file"
-LOOP = "an environment consumes what it produces"
-FACTS = "facts about the account are known"
-ACCOUNT = "the account itself is known"
-SEVERAL_FILES = "the run has more than one file"
-ENTRY = "the Worker's source was read"
-OLD_DATE = "a compatibility date is before that of JSON messages"
-FLAGS = "a compatibility flag about queues stands in the file"
-PYTHON = "the Worker is a Python file"
-ENVIRONMENTS = "there are named environments"
-SELECTED = "one environment is asked for"
-BARE_ENVIRONMENT = "an environment has no queues block"
-FEWER_CONSUMERS = "an environment has fewer consumers than the top level"
-LESS_DEAD_LETTERS = "an environment has a consumer without a dead-letter queue"
-FEWER_BINDINGS = "an environment lacks a binding of the top level"
-SHARED_QUEUE = "two environments consume one queue"
-SHARED_DEAD_LETTERS = "two environments dead-letter into one queue"
-PAGES = "it is a Pages project"
-NO_EFFECT = "there is a setting that has no effect in a file"
-LEGACY = "there is a key of service environments"
-NEVER = "nothing: the engine itself speaks for this rule"
+FAULT = "fault"  # the text breaks its grammar
+ODD_FILE = "odd-file"  # the file's bytes or its neighbours on disk are odd
+REPEATED_KEY = "repeated-key"  # an object has a key twice
+ILL_FORMED = "ill-formed"  # the queues block is not what the table of keys allows
+ID = "id"  # a name has the length of an id
+NO_NAME = "no-name"  # a producer names no queue
+REPEATED_BINDING = "repeated-binding"  # a binding's name stands in the file more than once
+CPU_LIMIT = "cpu-limit"  # there is a limit of CPU time
+RETRIES = "retries"  # a consumer retries more often than by default
+REPEATED_CONSUMER = "repeated-consumer"  # an environment consumes a queue twice
+OWN_DEAD_LETTERS = "own-dead-letters"  # a consumer's dead-letter queue is its own queue
+UNCONSUMED_DEAD_LETTERS = "unconsumed-dead-letters"  # a dead-letter queue has no consumer in the file
+NO_DEAD_LETTERS = "no-dead-letters"  # a consumer has no dead-letter queue, and its queue is none of the file's
+CHAINED_DEAD_LETTERS = "chained-dead-letters"  # a dead-letter queue of the file is consumed and dead-letters on
+NO_RETRIES = "no-retries"  # a consumer never retries and has no dead-letter queue
+RETRY_DELAY = "retry-delay"  # a consumer has a retry delay
+TIMEOUT = "timeout"  # a consumer has a batch timeout and a batch size for which it is odd
+CONCURRENCY = "concurrency"  # a consumer's concurrency is capped
+CONSUMERS = "consumers"  # there is a consumer
+UNCONSUMED = "unconsumed"  # a queue is produced to and not consumed in the file
+UNPRODUCED = "unproduced"  # a queue is consumed and not produced to in the file
+LOOP = "loop"  # an environment consumes what it produces
+FACTS = "facts"  # facts about the account are known
+ACCOUNT = "account"  # the account itself is known
+SEVERAL_FILES = "several-files"  # the run has more than one file
+SOURCE = "source"  # the Worker's source was read
+OLD_DATE = "old-date"  # a compatibility date is before that of JSON messages
+FLAGS = "flags"  # a compatibility flag about queues stands in the file
+PYTHON = "python"  # the Worker is a Python file
+ENVIRONMENTS = "environments"  # there are named environments
+SELECTED = "selected"  # one environment is asked for
+BARE_ENVIRONMENT = "bare-environment"  # an environment has no queues block
+FEWER_CONSUMERS = "fewer-consumers"  # an environment has fewer consumers than the top level
+LESS_DEAD_LETTERS = "less-dead-letters"  # an environment has a consumer without a dead-letter queue
+FEWER_BINDINGS = "fewer-bindings"  # an environment lacks a binding of the top level
+SHARED_QUEUE = "shared-queue"  # two environments consume one queue
+SHARED_DEAD_LETTERS = "shared-dead-letters"  # two environments dead-letter into one queue
+PAGES = "pages"  # it is a Pages project
+NO_EFFECT = "no-effect"  # there is a setting that has no effect in a file
+LEGACY = "legacy"  # there is a key of service environments
+NEVER = "never"  # nothing: the engine itself speaks for this rule
 
 JSON_MESSAGES_FROM = "2024-03-18"
 """Compatibility date from which messages are JSON by default."""
@@ -81,7 +81,7 @@ def signs_of(worker: Worker) -> set[str]:
     if "legacy_env" in worker.fields:
         signs.add(LEGACY)
     if document.entry is not None:
-        signs.add(ENTRY)
+        signs.add(SOURCE)
     if "queue_" in document.text or "queues_json" in document.text:
         signs.add(FLAGS)
     if "cpu_ms" in document.text:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from cfq_lint.facts.keys import CONSUMER_KEYS, INTEGER
 from cfq_lint.facts.record import record
 from cfq_lint.model.wrangler import Worker
-from cfq_lint.rules import BY_KEY, load
+from cfq_lint.rules.registry import BY_KEY, load
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -13,13 +13,15 @@ from cfq_lint.model.account_facts import Facts
 from cfq_lint.model.finding import Finding, Severity, sort_key
 from cfq_lint.model.topology import Links, Topology, links_of
 from cfq_lint.model.wrangler import Worker
-from cfq_lint.rules import BY_KEY, MODULES, OFF, SUPERSEDED, code_of, load
-from cfq_lint.rules.signs import ACCOUNT, ENTRY, FACTS, SEVERAL_FILES, signs_of
+from cfq_lint.rules.registry import BY_KEY, INDEX, load
+from cfq_lint.rules.rule import CONSUMER, ENTRY, ENVIRONMENT, PRODUCER, RUN, WORKER
+from cfq_lint.rules.signs import ACCOUNT, FACTS, SEVERAL_FILES, SOURCE, signs_of
 from cfq_lint.source.text import Lines, Place
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from typing import Any
 
     from cfq_lint.rules.rule import Rule
     from cfq_lint.run.ignores import Ignore
@@ -78,10 +80,10 @@ def choose(select: Iterable[str] | None = None, ignore: Iterable[str] = ()) -> t
     """
     dropped = {module for key in ignore for module in matching(key)}
     if select is None:
-        chosen = {module for module in MODULES if module not in OFF}
+        chosen = {module for module, row in INDEX.items() if row.default}
     else:
         chosen = {module for key in select for module in matching(key)}
-    return tuple(module for module in MODULES if module in chosen and module not in dropped)
+    return tuple(module for module in INDEX if module in chosen and module not in dropped)
 
 
 def able(modules: tuple[str, ...], facts: Facts) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -89,22 +91,22 @@ def able(modules: tuple[str, ...], facts: Facts) -> tuple[tuple[str, ...], tuple
 
     Where the account is known, a rule about it takes the place of the one that guesses the same from less.
     """
-    live = [module for module in modules if ACCOUNT in MODULES[module]]
+    live = [module for module in modules if ACCOUNT in INDEX[module].signs]
     if not facts.is_account:
-        return tuple(module for module in modules if module not in live), tuple(map(code_of, live))
-    superseded = {guess for guess, knows in SUPERSEDED.items() if knows in live}
-    return tuple(module for module in modules if module not in superseded), ()
+        return tuple(module for module in modules if module not in live), tuple(INDEX[module].code for module in live)
+    known = {INDEX[module].name for module in live}
+    return tuple(module for module in modules if INDEX[module].superseded_by not in known), ()
 
 
 def matching(key: str) -> list[str]:
     """The modules of the rules that a name, a code, the start of a code or `all` means. Raises UnknownRule otherwise."""
     if key.lower() == "all":
-        return [*MODULES]
+        return [*INDEX]
     module = BY_KEY.get(key) or BY_KEY.get(key.upper()) or BY_KEY.get(key.lower())
     if module is not None:
         return [module]
     if key.upper().startswith("CFQ"):
-        family = [module for module in MODULES if module.startswith(key.lower())]
+        family = [module for module in INDEX if module.startswith(key.lower())]
         if family:
             return family
     from difflib import get_close_matches  # only a typo needs it
@@ -123,12 +125,10 @@ def judge(document: Document, rules: Iterable[str], facts: Facts, environment: s
     if facts.is_account:
         signs.add(ACCOUNT)
     findings: list[Finding] = []
-    for rule in _rules_for(frozenset(signs), tuple(rules), whole):
-        if rule.check is not None:
-            try:
-                findings += rule.check(worker, facts)
-            except Exception as error:  # noqa: BLE001 - whatever a rule does, the run goes on and says so
-                findings.append(_crash(rule, error, document.top))
+    loaded = _rules_for(frozenset(signs), tuple(rules), whole)
+    targets = visits_of(worker) if loaded else {}
+    for rule in loaded:
+        findings += visit(rule, targets, facts, document.top)
     links = links_of(worker) if whole else Links(is_whole=False)
     ignores: tuple[Ignore, ...] = ()
     if IGNORE_MARK in document.text:
@@ -138,11 +138,44 @@ def judge(document: Document, rules: Iterable[str], facts: Facts, environment: s
     return FileResult(document.path, tuple(findings), links, ignores, whole, frozenset(signs))
 
 
+def visits_of(worker: Worker) -> dict[str, Iterable[Any]]:
+    """What there is in a file for rules to judge, by the word in `Rule.visit`."""
+    environments = worker.environments
+    consumers = [consumer for each in environments for consumer in each.consumers]
+    producers = [producer for each in environments for producer in each.producers]
+    return {
+        WORKER: (worker,),
+        ENVIRONMENT: environments,
+        CONSUMER: consumers,
+        PRODUCER: producers,
+        ENTRY: [*producers, *consumers],
+    }
+
+
+def visit(rule: Rule, targets: dict[str, Iterable[Any]], facts: Facts, place: Place) -> Iterable[Finding]:
+    """What a rule finds in a file, or in the run; a failure is a finding at `place`, of the linter.
+
+    Environments inherit, and so come to the same place: the same said twice of one place is one finding.
+    """
+    findings: list[Finding] = []
+    try:
+        for target in targets[rule.visit]:
+            findings += rule.check(target, facts)
+    except Exception as error:  # noqa: BLE001 - whatever a rule does, the run goes on and says so
+        findings.append(_crash(rule, error, place))
+    once: dict[tuple[str, int, int, str, str], Finding] = {}
+    for finding in findings:
+        once.setdefault(sort_key(finding), finding)
+    return once.values()
+
+
 @cache
 def _rules_for(signs: frozenset[str], modules: tuple[str, ...], whole: bool) -> tuple[Rule, ...]:
     """The rules that have a sign to go by, of a file that parses or of the syntax alone; files with the same signs are many."""
     return tuple(
-        load(module) for module in modules if not signs.isdisjoint(MODULES[module]) and (whole or module.startswith(_SYNTAX))
+        load(module)
+        for module in modules
+        if INDEX[module].visit != RUN and not signs.isdisjoint(INDEX[module].signs) and (whole or module.startswith(_SYNTAX))
     )
 
 
@@ -169,20 +202,16 @@ def conclude(
         signs.add(SEVERAL_FILES)
     if facts.is_account:
         signs.add(ACCOUNT)
+    place = Place(ordered[0].path if ordered else "", Lines(""), 0, 0)
     for module in rules:
-        rule = load(module) if not signs.isdisjoint(MODULES[module]) else None
-        if rule is not None and rule.check_project is not None:
-            try:
-                found += rule.check_project(topology, facts)
-            except Exception as error:  # noqa: BLE001 - as in judge()
-                place = Place(ordered[0].path if ordered else "", Lines(""), 0, 0)
-                found.append(_crash(rule, error, place))
+        if INDEX[module].visit == RUN and not signs.isdisjoint(INDEX[module].signs):
+            found += visit(load(module), {RUN: (topology,)}, facts, place)
     found.sort(key=sort_key)
     suppressed: list[Finding] = []
     if any(result.ignores for result in ordered):
         from cfq_lint.run.ignores import Commented, Scope, apply_ignores  # most runs have none
 
-        files = [Commented(each.path, each.ignores, each.whole, ENTRY in each.signs) for each in ordered if each.ignores]
+        files = [Commented(each.path, each.ignores, each.whole, SOURCE in each.signs) for each in ordered if each.ignores]
         is_whole_project = is_whole_project and topology.is_whole and not problems
         scope = Scope(rules, facts, is_whole_project=is_whole_project, is_whole_file=environment is None)
         found, suppressed = apply_ignores(files, found, scope)

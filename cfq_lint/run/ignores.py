@@ -12,7 +12,7 @@ import re
 from cfq_lint.facts.record import record
 from cfq_lint.model.edits import cut
 from cfq_lint.model.finding import Edit, Finding, Fix, sort_key
-from cfq_lint.rules import BY_KEY, load
+from cfq_lint.rules.registry import BY_KEY, INDEX, load
 from cfq_lint.rules.rule import CODE, DIFF, FACTS, LIVE, PROJECT
 from cfq_lint.source.document import TOML, Document
 from cfq_lint.source.node import ARRAY, OBJECT, Node
@@ -130,7 +130,7 @@ def _could_speak(module: str, file: Commented, scope: Scope) -> bool:
     """Whether a rule ran and saw all that it needs: only then is an ignore of it idle where the rule was silent."""
     if module not in scope.rules:
         return False
-    needs, facts = load(module).needs, scope.facts
+    needs, facts = INDEX[module].needs, scope.facts
     return {
         PROJECT: scope.is_whole_project,
         CODE: file.has_code,

@@ -9,7 +9,7 @@ import os
 
 from cfq_lint.facts.record import replace
 from cfq_lint.model.finding import sort_key
-from cfq_lint.rules import code_of
+from cfq_lint.rules.registry import INDEX
 from cfq_lint.run.engine import FileResult, Report, conclude, judge
 from cfq_lint.run.plan import Plan, find_settings, make_plan, read_snapshot
 from cfq_lint.source import discovery
@@ -102,7 +102,7 @@ def finish(results: Iterable[FileResult], plan: Plan, problems: Iterable[str] = 
     if not plan.per_path_ignores:
         return report
     rules = [
-        (discovery.matcher([glob], folder), {code_of(module) for module in modules})
+        (discovery.matcher([glob], folder), {INDEX[module].code for module in modules})
         for folder, glob, modules in plan.per_path_ignores
     ]
     kept: list[Finding] = []

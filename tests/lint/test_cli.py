@@ -18,7 +18,7 @@ from cfq_lint import __version__
 from cfq_lint.cli import main
 from cfq_lint.cli.options import CHECK, FLAG, LIST, parse
 from cfq_lint.report import FORMATS
-from cfq_lint.rules import MODULES, every_rule
+from cfq_lint.rules.registry import INDEX, every_rule
 
 from .support import ROOT, findings_of, run
 
@@ -638,7 +638,7 @@ def test_a_rule_that_crashes_is_a_finding_about_the_linter_and_exit_2(room, monk
 def test_a_rule_about_the_project_that_crashes_is_one_too(room, monkeypatch, capsys, change_rule):
     put(room, WARNING)
     monkeypatch.chdir(room)
-    change_rule("consumer-without-dlq", check_project=lambda *_: [].pop())
+    change_rule("consumer-without-dlq", check=lambda *_: [].pop())
     assert main(["check", "--format", "concise"]) == 2
     assert "CFQ000 internal-error" in capsys.readouterr().out
 
@@ -666,7 +666,7 @@ def test_rules_lists_every_rule_by_family(room):
 def test_rules_as_json(room):
     whole = json.loads(run("rules", "--format", "json", cwd=room).stdout)
     assert whole["version"] == 1
-    assert len(whole["rules"]) == len(MODULES)
+    assert len(whole["rules"]) == len(INDEX)
     assert {"code", "name", "severity", "fix", "summary", "url", "checked"} <= whole["rules"][0].keys()
 
 

@@ -12,7 +12,7 @@ from cfq_lint import lint_text
 from cfq_lint.facts.record import replace
 from cfq_lint.model.account_facts import Facts
 from cfq_lint.model.finding import Edit, Fix
-from cfq_lint.rules import every_rule
+from cfq_lint.rules.registry import every_rule
 from cfq_lint.run.engine import choose, conclude, judge
 from cfq_lint.run.fixer import apply
 from cfq_lint.source.document import from_bytes

@@ -18,10 +18,11 @@ from cfq_lint.model.account_facts import ConsumerFacts, Facts, QueueFacts
 from cfq_lint.model.finding import Severity
 from cfq_lint.model.topology import Links, Topology, links_of
 from cfq_lint.model.wrangler import Worker
-from cfq_lint.rules import BY_KEY, MODULES, OFF, code_of, every_rule, load, name_of
-from cfq_lint.rules.rule import CODE, DIFF, FACTS, FAMILIES, FILE, LIVE, PROJECT, SAFE, UNSAFE
+from cfq_lint.rules import signs
+from cfq_lint.rules.registry import BY_KEY, INDEX, every_rule, load
+from cfq_lint.rules.rule import CODE, DIFF, FACTS, FAMILIES, FILE, LIVE, PROJECT, RUN, SAFE, UNSAFE
 from cfq_lint.rules.signs import signs_of
-from cfq_lint.run.engine import CRASH_CODE, choose, conclude, judge
+from cfq_lint.run.engine import CRASH_CODE, choose, conclude, judge, visit, visits_of
 
 from .strategies import files
 from .support import (
@@ -45,7 +46,7 @@ from .support import (
 
 RULES = every_rule()
 by_name = [rule.name for rule in RULES]
-ALL = tuple(MODULES)
+ALL = tuple(INDEX)
 PROSE = {"wrong-encoding", "shadowed-config", "redirected-config", "broken-redirect", "queue-handler-missing", "consumer-removed-still-attached"}
 """Rules about bytes and neighbours on disk: no fenced text can show them. test_discovery.py, test_entry.py and test_changes.py do."""
 NOT_CLOUDFLARE = {"unused-ignore"}
@@ -69,7 +70,7 @@ def test_codes_and_names_belong_to_one_rule_each():
 
 def test_every_rule_file_is_listed_and_every_listed_rule_is_a_file():
     files = {file.stem for file in (ROOT / "cfq_lint" / "rules").glob("cfq*.py")}
-    assert files == set(MODULES)
+    assert files == set(INDEX)
 
 
 @rules
@@ -77,7 +78,7 @@ def test_code_name_and_file_agree(rule):
     module = BY_KEY[rule.code]
     assert module == BY_KEY[rule.name]
     assert module == f"{rule.code.lower()}_{rule.name.replace('-', '_')}"
-    assert (code_of(module), name_of(module)) == (rule.code, rule.name)
+    assert (INDEX[module].code, INDEX[module].name) == (rule.code, rule.name)
     assert load(module) is rule
     assert re.fullmatch(r"CFQ\d{3}", rule.code)
     assert rule.code[3] in FAMILIES
@@ -89,8 +90,9 @@ def test_metadata_are_whole(rule):
     assert isinstance(rule.severity, Severity)
     assert rule.fix in {None, SAFE, UNSAFE}
     assert rule.needs in {FILE, PROJECT, FACTS, CODE, DIFF, LIVE}
-    assert (rule.check is None) != (rule.check_project is None)
-    assert rule.default is (BY_KEY[rule.code] not in OFF)
+    assert rule.visit in {*visits_of(Worker(document_of("{}"))), RUN}
+    assert set(rule.signs) <= {value for name, value in vars(signs).items() if name.isupper()}
+    assert rule.superseded_by is None or load(BY_KEY[rule.superseded_by]).needs == LIVE
     assert set(rule.limits) <= {limit.id for limit in LIMITS}
 
 
@@ -389,13 +391,11 @@ def judged_without_signs(document, facts, environment=None):
     """What all rules say when none of them waits for its sign."""
     worker = Worker(document, environment)
     found = []
-    for rule in RULES:
-        if rule.check is not None and (document.whole or rule.code.startswith("CFQ0")):
-            found += rule.check(worker, facts)
     topology = Topology([links_of(worker) if document.whole else Links(is_whole=False)])
+    targets = visits_of(worker) | {RUN: [topology]}
     for rule in RULES:
-        if rule.check_project is not None:
-            found += rule.check_project(topology, facts)
+        if rule.visit == RUN or document.whole or rule.code.startswith("CFQ0"):
+            found += visit(rule, targets, facts, document.top)
     return sorted((f.code, f.place.line, f.place.column, f.message) for f in found)
 
 
@@ -432,8 +432,8 @@ def test_signs_of_single_files_hide_nothing_of_the_project(values, facts, enviro
     results = [judge(document, ALL, facts, environment) for document in documents]
     report = conclude(results, ALL, facts, environment=environment)
     topology = Topology([links_of(Worker(document, environment)) for document in documents])
-    wanted = sorted((f.code, f.path, f.line, f.column, f.message) for rule in RULES if rule.check_project for f in rule.check_project(topology, facts))
-    project = {rule.code for rule in RULES if rule.check_project}
+    wanted = sorted((f.code, f.path, f.line, f.column, f.message) for rule in RULES if rule.visit == RUN for f in rule.check(topology, facts))
+    project = {rule.code for rule in RULES if rule.visit == RUN}
     assert sorted((f.code, f.path, f.line, f.column, f.message) for f in report.findings if f.code in project) == wanted
 
 
@@ -488,12 +488,12 @@ def test_a_clean_file_loads_next_to_no_rule():
       "queues": { "producers": [{ "binding": "MAIL", "queue": "mail" }],
                   "consumers": [{ "queue": "orders", "max_retries": 3, "dead_letter_queue": "orders-dlq" }, { "queue": "orders-dlq" }] } }"""
     shown = signs_of(Worker(document_of(text)))
-    assert len([module for module in ALL if not shown.isdisjoint(MODULES[module])]) <= 5
+    assert len([module for module in ALL if not shown.isdisjoint(INDEX[module].signs)]) <= 5
 
 
 def test_rules_that_are_off_run_only_when_selected():
-    assert set(choose()) == set(MODULES) - OFF
-    assert set(choose(["all"])) == set(MODULES)
+    assert set(choose()) == {module for module in INDEX if load(module).default}
+    assert set(choose(["all"])) == set(INDEX)
 
 
 def test_a_report_does_not_depend_on_the_order_in_which_rules_run():

@@ -136,7 +136,7 @@ def test_real_reports_are_valid():
 
 
 def test_reports_on_every_bad_example_are_valid():
-    from cfq_lint.rules import every_rule
+    from cfq_lint.rules.registry import every_rule
 
     for rule in every_rule():
         for shown in examples(rule, "Bad"):

@@ -67,8 +67,7 @@ def _without(value: Any, how: str) -> Any:
     if how == "empty":
         return lambda *_given, **_named: frozenset()
     if how == "silent":
-        kind = "check" if value.check is not None else "check_project"
-        return replace(value, **{kind: lambda *_given, **_named: iter(())})
+        return replace(value, check=lambda *_given, **_named: iter(()))
     if isinstance(value, property):
         return property(_gone)
     if isinstance(value, re.Pattern):

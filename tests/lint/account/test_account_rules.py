@@ -8,7 +8,7 @@ from itertools import combinations
 import pytest
 
 from cfq_lint.report import FORMATS, renderer
-from cfq_lint.rules import BY_KEY, MODULES, SUPERSEDED, code_of, every_rule
+from cfq_lint.rules.registry import BY_KEY, INDEX, every_rule
 from cfq_lint.run.engine import able, choose, conclude, judge
 from tests.lint.support import FIXTURES, account_of, document_of, keys_of
 
@@ -94,9 +94,10 @@ def test_without_an_account_the_rules_are_skipped_and_counted():
 
 def test_rules_that_guess_give_way_only_where_the_account_is_known():
     modules, _ = able(choose(), account_of({"queues": {}}))
-    assert not set(SUPERSEDED) & set(modules)
-    assert set(SUPERSEDED) <= set(MODULES)
-    assert {code_of(knows)[:4] for knows in SUPERSEDED.values()} == {"CFQ9"}
+    guesses = {module for module, row in INDEX.items() if row.superseded_by is not None}
+    assert guesses
+    assert not guesses & set(modules)
+    assert {INDEX[BY_KEY[INDEX[module].superseded_by]].code[:4] for module in guesses} == {"CFQ9"}
 
 
 def test_a_report_does_not_depend_on_the_order_of_files_or_rules():

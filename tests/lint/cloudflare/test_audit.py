@@ -9,13 +9,13 @@ import pytest
 
 from cfq_lint.cli import app
 from cfq_lint.cli.options import AUDIT, CHECK
-from cfq_lint.rules import MODULES, code_of
+from cfq_lint.rules.registry import INDEX
 from cfq_lint.rules.signs import ACCOUNT as ABOUT_THE_ACCOUNT
 
 from .hostile import ACCOUNT, Server, refusal
 from .support import WITH_ACCESS, audit, files
 
-LIVE = [code_of(module) for module, signs in MODULES.items() if ABOUT_THE_ACCOUNT in signs]
+LIVE = [row.code for row in INDEX.values() if ABOUT_THE_ACCOUNT in row.signs]
 
 
 def test_without_access_the_other_rules_run_and_those_about_the_account_are_counted(offline, capfd):

@@ -15,7 +15,7 @@ from cfq_lint.facts.record import replace
 from cfq_lint.model.finding import Severity
 from cfq_lint.report import github, gitlab, junit, sarif
 from cfq_lint.report import json as as_json
-from cfq_lint.rules import every_rule
+from cfq_lint.rules.registry import every_rule
 from tests.lint.support import FIXTURES, examples, lint_files
 
 from .sample import clean, crashed, sample
