@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from emulator.server.app import OPERATIONS
+from emulator.server.operations import OPERATIONS
 from emulator.server.wire import openapi
 from emulator.simulate import schema
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 MADE: dict[str, Callable[[], str]] = {
-    "openapi.json": lambda: openapi.text(OPERATIONS),
+    "openapi.json": lambda: openapi.text(openapi.document(OPERATIONS)),
     "simulation.schema.json": schema.text,
 }
 """By name: the file below `schemas/`, and what makes its text."""

@@ -19,10 +19,10 @@ from emulator.engine.journal.sqlite import SQLiteJournal
 from emulator.engine.targets.real_time import RealTime
 from emulator.engine.targets.thread import ThreadTarget
 from emulator.engine.targets.url import PUSH_SECONDS, URLTarget
-from emulator.server.exclusive import Exclusive, InUse
+from emulator.server.file_lock import FileLock, InUse
 from emulator.server.observe import logs
-from emulator.server.server import bind, is_loopback, run
 from emulator.server.service import Service
+from emulator.server.uvicorn_server import bind, is_loopback, run
 from emulator.testing.emulator import START, Emulator
 from emulator.workers.config import load
 
@@ -90,11 +90,11 @@ def _serve(*, host: str, port: int, db: str | None, token: list[str] | None, **g
         message = f"{host} is reached from beyond this computer: give a --token"
         raise ValueError(message)
     listener = bind(host, port)
-    lock: Exclusive | None = None
+    lock: FileLock | None = None
     try:
         path = _path(db, port)
         if path is not None:
-            lock = Exclusive(path)
+            lock = FileLock(path)
         service = _service(path, token or (), **given)
         address = _address(listener)
         run(service, listener, lambda: _announce(address, path, service), grace_seconds=given["grace"])
@@ -192,6 +192,6 @@ def _address(listener: socket) -> str:
 
 def _announce(address: str, path: str | None, service: Service) -> None:
     print(f"cfq-emulator: serving {address}/client/v4", flush=True)
-    print(f"cfq-emulator: time {service.engine.mode}, kept in {path or 'a file without a name, until the end'}", flush=True)
+    print(f"cfq-emulator: time {service.time.mode}, kept in {path or 'a file without a name, until the end'}", flush=True)
     if not service.access.closed:
         print("cfq-emulator: no --token, so everybody on this computer may do everything", flush=True)

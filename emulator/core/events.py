@@ -1,15 +1,14 @@
 """What has happened, a batch at a time. Events are the truth: folded they give the state, and what is shown is read from them.
 
-Every event has `at_us` (microseconds since 1970) first and, but for the last two, the queue second. `to_json` and `from_json`
-are inverses; bodies that are UTF-8 stand as text.
+Every event has `at_us` (microseconds since 1970) first and, but for the last, the queue second.
 """
 
 from __future__ import annotations
 
-from base64 import b64decode, b64encode
+from base64 import b64encode
 from typing import Any, NamedTuple
 
-from emulator.core.model import Consumer
+from emulator.core.model import Consumer  # noqa: TC001 - who reads events from bytes asks for the types of their fields
 
 
 class QueueCreated(NamedTuple):
@@ -190,7 +189,7 @@ KINDS: dict[str, type[Any]] = {kind.__name__: kind for kind in Event.__args__}
 
 
 def to_json(event: Event) -> list[Any]:
-    """An event as plain JSON: its kind, then its fields."""
+    """An event as plain JSON: its kind, then its fields. A body that is UTF-8 is text, another one a list of its base64."""
     row: list[Any] = [type(event).__name__, *event]
     if type(event) is Sent:
         try:
@@ -200,31 +199,8 @@ def to_json(event: Event) -> list[Any]:
     return row
 
 
-def from_json(row: list[Any]) -> Event:
-    """An event from `to_json`. Raises KeyError, TypeError or ValueError for what no event looks like."""
-    kind = KINDS[row[0]]
-    fields = [_frozen(value) for value in row[1:]]
-    if kind is Sent:
-        fields[3] = tuple(_body_from_json(body) for body in row[4])
-    elif kind is ConsumerSet:
-        fields[2] = Consumer(*row[3])
-    event: Event = kind(*fields)
-    return event
-
-
-def _frozen(value: Any) -> Any:
-    """Lists as tuples. The entries of a list are of one kind: all lists, or none."""
-    if type(value) is not list:
-        return value
-    return tuple([_frozen(entry) for entry in value]) if value and type(value[0]) is list else tuple(value)
-
-
 def _body_to_json(body: bytes) -> str | list[str]:
     try:
         return body.decode()
     except UnicodeDecodeError:
         return [b64encode(body).decode()]
-
-
-def _body_from_json(body: str | list[str]) -> bytes:
-    return body.encode() if type(body) is str else b64decode(body[0])

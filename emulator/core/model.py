@@ -31,7 +31,7 @@ class Consumer(NamedTuple):
 
     type: str = "worker"
     max_batch_size: int = limits.BATCH_SIZE_DEFAULT
-    max_batch_timeout: float = limits.BATCH_TIMEOUT_SECONDS_DEFAULT
+    max_batch_timeout: int | float = limits.BATCH_TIMEOUT_SECONDS_DEFAULT
     max_retries: int = limits.RETRIES_DEFAULT
     dead_letter_queue: str | None = None
     retry_delay: int = 0

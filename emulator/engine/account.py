@@ -6,7 +6,6 @@ has it: a test, the REST API, a Worker's binding.
 
 from __future__ import annotations
 
-from contextlib import suppress
 from threading import RLock
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -16,12 +15,12 @@ from emulator.core.decide.consume import waiting
 from emulator.core.decide.manage import find
 from emulator.core.decide.pull import holder
 from emulator.core.events import LeasesExtended, LeasesSettled, Pulled
-from emulator.core.limits import STRICT, Limits
+from emulator.core.limits import STRICT, Limits, fixed_retention_seconds
 from emulator.core.model import DEFAULT_CONSUMER, Message, QueueState
-from emulator.engine.chance import Chance, Seeded, reordered
+from emulator.engine.chance import Chance, FaultCount, Seeded, reordered
 from emulator.engine.faults import CALM, WINDOW_BATCHES, Faults
 from emulator.engine.ids import Ids
-from emulator.engine.journal import JournalUnwritable, restore
+from emulator.engine.journal import restore
 from emulator.engine.ledger.ledger import Ledger
 
 if TYPE_CHECKING:
@@ -67,7 +66,6 @@ class Account:
     ) -> None:
         self.journal, self.clock, self.limits, self.plan, self.seed = journal, clock, limits, plan, seed
         self.state: State = restore(journal, plan)
-        self.state.plan = plan  # what is asked for now counts for queues to come; those that exist keep their retention
         self.sequence = journal.length()
         if self.state.now_us > clock.now_us():
             clock.move_to(self.state.now_us)
@@ -240,23 +238,31 @@ class Account:
         """The chances of faults."""
         return self.chance.faults if isinstance(self.chance, Seeded) else CALM
 
+    @property
+    def fault_counts(self) -> list[FaultCount]:
+        """Which faults are switched on or have acted, and how often."""
+        counts = [FaultCount(name, getattr(self.faults, name), acted) for name, acted in self.chance.drawn.items()]
+        return [each for each in counts if each.chance or each.acted]
+
     # --- keeping
 
     def tidy(self) -> None:
-        """Keep a snapshot if many events have come since the last one. Between two steps only.
-
-        One that cannot be kept is let be: it spares the next start time, and what has happened is in the journal.
-        """
+        """Keep a snapshot if many events have come since the last one. Between two steps only."""
         with self.lock:
             if self.sequence >= self._snapshot_at:
-                with suppress(JournalUnwritable):
-                    self.journal.keep_snapshot(self.state)
+                self.journal.keep_snapshot(self.state)
                 held = sum(len(queue.messages) for queue in self.state.queues.values())
                 self._snapshot_at = self.sequence + max(_SNAPSHOT_EVENTS, held)
 
     def recover(self) -> None:
-        """After a restart: batches that were out have failed with the process that had them, and no handler is there yet."""
+        """After a restart: batches that were out have failed with the process that had them, and no handler is there yet.
+
+        A plan that fixes the retention does so from now on, also for queues that were made under another plan.
+        """
+        fixed = fixed_retention_seconds(self.state.plan, self.limits)
         for name, queue in list(self.state.queues.items()):
+            if fixed not in {None, queue.config.message_retention_period}:
+                self.execute(commands.ChangeQueue(name, message_retention_period=fixed))
             if queue.attached:
                 self.execute(commands.Attach(name, attached=False))
             for batch in list(queue.flights):

@@ -5,7 +5,7 @@ A label names a fault of the table, and behind a slash a detail of it: `crashes`
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
 from emulator.engine.faults import CALM, FAULTS, Faults
 from emulator.engine.ids import stream
@@ -15,6 +15,14 @@ if TYPE_CHECKING:
     from random import Random
 
 T = TypeVar("T")
+
+
+class FaultCount(NamedTuple):
+    """A fault that is switched on or has acted: its chance, and how often it acted."""
+
+    fault: str
+    chance: float
+    acted: int
 
 
 class Chance(Protocol):

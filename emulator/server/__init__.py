@@ -4,7 +4,7 @@
 """
 
 from emulator.server.app import create_app
+from emulator.server.httpx_transport import Transport
 from emulator.server.service import Service
-from emulator.server.transport import Transport
 
 __all__ = ["Service", "Transport", "create_app"]

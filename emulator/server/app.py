@@ -16,12 +16,13 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.routing import Route
 
-from emulator.server.dashboard.pages import routes as watching
+from emulator.server import control
+from emulator.server.dashboard.pages import Dashboard
+from emulator.server.observe import health, prometheus
 from emulator.server.observe.logs import RequestLog
-from emulator.server.operations import consumers, control, messages, queues, subscriptions
-from emulator.server.wire import answers
+from emulator.server.operations import OPERATIONS
+from emulator.server.wire import answers, openapi
 from emulator.server.wire.endpoint import Endpoint, answer
-from emulator.server.wire.openapi import document_operation
 from emulator.server.wire.refusals import CrossOrigin, HeadersTooLarge, MethodNotAllowed, NoRoute
 from emulator.server.wire.routes import Routes
 
@@ -32,17 +33,13 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
     from emulator.core.refusals import Refused
-    from emulator.server.operations.operation import Operation
     from emulator.server.service import Service
+    from emulator.server.wire.answers import Answer
+    from emulator.server.wire.operation import Operation
 
 PREFIXES = ("/client/v4", "")
 HEADERS_MAX = 100
 HEADER_BYTES_MAX = 32_000
-
-OPERATIONS: tuple[Operation, ...] = (
-    *messages.OPERATIONS, *queues.OPERATIONS, *consumers.OPERATIONS, *subscriptions.OPERATIONS,
-)  # fmt: skip
-"""Cloudflare's endpoints."""
 
 
 def create_app(service: Service, *, listens: bool = False) -> Application:
@@ -57,10 +54,9 @@ class Application:
         self._routes = Routes()
         for prefix in PREFIXES:
             self._add(service, OPERATIONS, f"{prefix}/accounts/{{account_id}}")
-        own = [document_operation(OPERATIONS, closed=service.access.closed), *(control.OPERATIONS if service.control else ())]
-        self._add(service, own, "")
+        self._add(service, _own(service), "")
         handlers: Any = {HTTPException: _refuse}
-        self._pages = Starlette(routes=watching(service, service.watch), exception_handlers=handlers)
+        self._pages = Starlette(routes=Dashboard(service, service.watch).routes(), exception_handlers=handlers)
         self._pages.router.redirect_slashes = False
         self._whole = RequestLog(Border(self._dispatch, near=near))
 
@@ -73,10 +69,10 @@ class Application:
         await self._whole(scope, receive, send)
 
     def prompt(self, method: str, path: str) -> bool:
-        """Whether a request is answered without waiting for anything: those about messages, once their body is there."""
+        """Whether a request is answered without waiting for anything, once its body is there."""
         found = self._routes.find(path)
         endpoint = None if found is None else found.methods.get(method)
-        return endpoint is not None and endpoint.operation.data and endpoint.operation.body is not None
+        return endpoint is not None and not endpoint.operation.waits
 
     async def _dispatch(self, scope: Scope, receive: Receive, send: Send) -> None:
         found = None
@@ -87,25 +83,36 @@ class Application:
             return
         endpoint = found.methods.get(scope["method"])
         if endpoint is None:
-            await _not_allowed(found.methods)(scope, receive, send)
+            await answer(send, _not_allowed(found.methods))
             return
         scope["path_params"] = found.params
         await endpoint(scope, receive, send)
 
 
+def _own(service: Service) -> Iterable[Operation]:
+    """What this server has beside Cloudflare's operations."""
+    closed = service.access.closed
+    yield from (health.OPERATION, prometheus.OPERATION)
+    yield openapi.document_operation("/openapi.json", openapi.document(OPERATIONS, closed=closed))
+    if service.control:
+        yield from control.OPERATIONS
+        described = openapi.document(control.OPERATIONS, closed=closed, prefix="")
+        yield openapi.document_operation("/emulator/openapi.json", described)
+
+
 async def _refuse(request: Request, error: HTTPException) -> Response:
+    """What the pages do not have."""
+    found = answers.refusal(NoRoute())
     if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
         path = request.scope["path"]
         routes = [each for each in request.app.routes if isinstance(each, Route) and each.path_regex.match(path)]
-        return _not_allowed({method for each in routes for method in each.methods or ()})
-    refused = NoRoute()
-    return Response(answers.failure(refused), refused.status, media_type="application/json")
+        found = _not_allowed({method for each in routes for method in each.methods or ()})
+    headers = {name.decode(): value.decode() for name, value in found.headers}
+    return Response(found.content, found.status, headers, found.media_type)
 
 
-def _not_allowed(methods: Iterable[str]) -> Response:
-    refused = MethodNotAllowed()
-    headers = {"allow": ", ".join(sorted(methods))}
-    return Response(answers.failure(refused), refused.status, headers, "application/json")
+def _not_allowed(methods: Iterable[str]) -> Answer:
+    return answers.refusal(MethodNotAllowed(), (b"allow", ", ".join(sorted(methods)).encode()))
 
 
 class Border:
@@ -119,7 +126,7 @@ class Border:
         if scope["type"] == "http":
             refused = _suspicious(scope, near=self.near)
             if refused is not None:
-                await answer(send, refused.status, answers.failure(refused))
+                await answer(send, answers.refusal(refused))
                 return
         await self.app(scope, receive, send)
 

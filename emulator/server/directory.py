@@ -7,11 +7,11 @@ in an SQLite table before the answer leaves. What the journal does not confirm i
 from __future__ import annotations
 
 import contextlib
-import json
 import sqlite3
 from typing import TYPE_CHECKING, Any
 
 from emulator.core.events import QueueCreated, QueueDeleted
+from emulator.engine.bodies import json_text
 from emulator.engine.journal import JournalUnwritable
 
 if TYPE_CHECKING:
@@ -36,14 +36,17 @@ class Directory:
         self.by_public: dict[str, Row] = {}
         self.by_core: dict[str, Row] = {}
         self.subscriptions: dict[str, Row] = {}
+        self.numbers: Row | None = None
         if path is not None:
             self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
             self._db.execute("PRAGMA synchronous = NORMAL")
             self._db.execute(_TABLE)
             for kind, key, data in self._db.execute("SELECT kind, key, data FROM directory").fetchall():
-                row = json.loads(data)
+                row = json_text.decode(data.encode())
                 if kind == "queue":
                     self._enter(row)
+                elif kind == "numbers":
+                    self.numbers = row
                 else:
                     self.subscriptions[key] = row
 
@@ -148,6 +151,10 @@ class Directory:
         self._drop("subscription", id)
         return self.subscriptions.pop(id)
 
+    def save_numbers(self, numbers: Row) -> None:
+        """Keep what was counted of messages. Raises JournalUnwritable."""
+        self._keep("numbers", "", numbers)
+
     # --- the store
 
     def _enter(self, row: Row) -> None:
@@ -165,7 +172,9 @@ class Directory:
     def _keep(self, kind: str, key: str, row: Row) -> None:
         if self._db is not None:
             with self._written():
-                self._db.execute("INSERT OR REPLACE INTO directory VALUES (?, ?, ?)", (kind, key, json.dumps(row)))
+                self._db.execute(
+                    "INSERT OR REPLACE INTO directory VALUES (?, ?, ?)", (kind, key, json_text.encode(row).decode())
+                )
 
     def _drop(self, kind: str, key: str) -> None:
         if self._db is not None:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from emulator.core.commands import Attach, SetConsumer
 from emulator.core.model import Consumer
-from emulator.engine.clock import moment
 from emulator.engine.ids import Ids
 from emulator.server.access import Access
 from emulator.server.directory import Directory
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from emulator.core.model import State
     from emulator.engine.account import Account
     from emulator.engine.delivery import Target
-    from emulator.testing.queue import Queue
 
 
 class Service:
@@ -49,37 +47,33 @@ class Service:
     ) -> None:
         self.emulator, self.account_id, self.control = emulator, account_id, control
         self.access = Access(tokens)
-        self.broker: Account = emulator.account
+        self.account: Account = emulator.account
         self.targets = dict(targets or {})
         seeded = emulator.seed is not None and directory_path is None
         self.directory = Directory(Ids(f"rest:{emulator.seed}" if seeded else None), directory_path)
         self.directory.reconcile(self.state)
-        self.broker.listeners.append(self.directory.hear)
-        self.engine = RunningTime(emulator.timeline, time)
+        self.account.listeners.append(self.directory.hear)
+        self.time = RunningTime(emulator.timeline, time)
         emulator.timeline.deliveries.public = self.directory.public
         for name, target in self.targets.items():
             emulator.timeline.deliveries.attach(name, target)
-        self.watch = Watch(self.broker)
+        self.watch = Watch(self.account, self.directory)
         self.watch.tell(EventLog(self.directory.public).tell)
         self.stopping = False
 
     @property
     def state(self) -> State:
         """The core's state; for reading only."""
-        return self.broker.state
+        return self.account.state
 
     @property
     def now_us(self) -> int:
         """The present moment."""
-        return self.broker.now_us
-
-    def queue(self, core: str) -> Queue:
-        """The face of a queue, by its core name."""
-        return self.emulator.queue(core)
+        return self.account.now_us
 
     def execute(self, command: Any) -> tuple[Event, ...]:
         """Do what a command asks for. Raises Refused."""
-        return self.broker.execute(command)
+        return self.account.execute(command)
 
     def handles(self, core: str) -> bool:
         """Whether a push consumer of that queue has somebody who runs it."""
@@ -99,9 +93,5 @@ class Service:
     def close(self) -> None:
         """Let go of everything."""
         self.emulator.close()
+        self.watch.save()
         self.directory.close()
-
-
-def iso(at_us: int) -> str:
-    """A moment as the API shows it."""
-    return f"{moment(at_us):%Y-%m-%dT%H:%M:%S.%f}Z"

@@ -312,10 +312,7 @@ class Emulator:
 
     def report(self) -> Report:
         """Counts for each queue, each message's state and owner, warnings, errors; prints as tables; `to_json()`."""
-        return Report(
-            self.account.ledger, self.now, empty_pulls=self.account.empty_pulls,
-            warnings=self.timeline.deliveries.late_warnings, errors=self.timeline.deliveries.failures,
-        )  # fmt: skip
+        return Report(self.account, self.timeline.deliveries, self.now)
 
     # --- the end
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from emulator.engine.error_text import error_repr
 from emulator.engine.ledger.message_states import MessageState, message_states, table_of_depths, table_of_states
@@ -13,52 +13,34 @@ from emulator.engine.ledger.table import table
 from emulator.engine.ledger.tally import Operations, QueueCounts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
     from datetime import datetime
 
-    from emulator.engine.delivery import Failure
-    from emulator.engine.ledger.ledger import Ledger
+    from emulator.engine.account import Account
+    from emulator.engine.delivery import Deliveries
 
 SHOWN = 20
 """A printed report lists so many messages; `messages` has all."""
 
 
-class FaultCount(NamedTuple):
-    """A fault that was switched on: its chance, and how often it acted."""
-
-    fault: str
-    chance: float
-    acted: int
-
-
 class Report:
     """Counts, messages, warnings and errors of a run up to a moment. `str()` gives tables, `to_json()` the same for machines.
 
-    `queues` maps names to QueueCounts, of every queue that there was; `messages` are the states of all messages,
-    in order of sending: state, owner, path and the four layers; `operations` are what each queue would be billed for; `faults`
-    are those that were switched on; `warnings` are Cloudflare's, on calls that had no effect, and the emulator's own; `errors`
+    `queues` maps names to QueueCounts, of every queue that there was; `messages` are the states of all messages, in order of
+    sending: state, owner, path and the four layers; `operations` are what each queue would be billed for; `faults` are those
+    that were switched on or acted; `warnings` are Cloudflare's, on calls that had no effect, and the emulator's own; `errors`
     are the failures of handlers: (at, queue, batch, error).
     """
 
-    def __init__(
-        self,
-        ledger: Ledger,
-        at: datetime,
-        *,
-        empty_pulls: Mapping[str, int] | None = None,
-        faults: Iterable[FaultCount] = (),
-        warnings: Iterable[str] = (),
-        errors: Iterable[Failure] = (),
-    ) -> None:
-        self.at = at
-        self._ledger, self._end, self._consumed = ledger, len(ledger.records), frozenset(ledger.consumed)
-        tallies, empty = sorted(ledger.tallies.items()), empty_pulls or {}
+    def __init__(self, account: Account, deliveries: Deliveries, at: datetime) -> None:
+        self.at, self._ledger = at, account.ledger
+        self._end, self._consumed = len(self._ledger.records), frozenset(self._ledger.consumed)
+        tallies, empty = sorted(self._ledger.tallies.items()), account.empty_pulls
         self.queues = {name: tally.counts(name) for name, tally in tallies}
         billed = {name: tally.billed(empty.get(name, 0)) for name, tally in tallies}
         self.operations = {name: done for name, done in billed.items() if done.total}
-        self.faults = list(faults)
-        self.warnings = [*ledger.warnings, *warnings]
-        self.errors = list(errors)
+        self.faults = account.fault_counts
+        self.warnings = [*self._ledger.warnings, *deliveries.late_warnings]
+        self.errors = list(deliveries.failures)
 
     def __getitem__(self, queue: str) -> QueueCounts:
         return self.queues[queue]

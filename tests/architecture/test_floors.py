@@ -186,8 +186,9 @@ def _dotted(node):
     return node.id if isinstance(node, ast.Name) else "?"
 
 
-OF_CHILDREN = {"run.processes": {"sys.stdout", "sys.stderr", "os._exit"}}
-"""Who forks empties the buffers before and ends its children; it still prints nothing."""
+OF_CHILDREN = {"run.processes": {"sys.stdout", "sys.stderr", "os._exit"}, "workers.python.surroundings": {"os.environ"}}
+"""Who forks empties the buffers before and ends its children, and still prints nothing; who keeps a Worker's environment apart
+from the process's has to see both, and takes nothing from it for us."""
 SPOKEN = {"sys.stdout", "sys.stderr", "sys.stdin", "sys.exit", "os.environ", "os.getenv", "os._exit"}
 
 

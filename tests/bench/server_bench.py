@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 from tests.bench.emulator_bench import Peer  # noqa: E402 - the repository is not installed
-from tests.emulator.http.servers import Server  # noqa: E402 - as above
+from tests.emulator.server.servers import Server  # noqa: E402 - as above
 
 BATCH, BURST = 100, 5_000
 GOALS = {"rate": 1.0, "median": 3.0, "p99": 10.0}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from emulator.core.model import DELAYED, FLYING, GONE, LEASED, READY, State
+from emulator.engine.journal import snapshot
 
 PLACES = {READY: "ready", DELAYED: "delayed", FLYING: "flying", LEASED: "leased", GONE: "gone"}
 
@@ -17,10 +18,19 @@ def dump(state: State) -> dict[str, Any]:
     }
 
 
+def from_snapshot(state: State) -> State:
+    """The state that a snapshot of this one gives."""
+    header, pieces = snapshot.take(state)
+    again = snapshot.load(header, pieces)
+    again.plan = state.plan
+    return again
+
+
 def _queue(queue: Any, now_us: int) -> dict[str, Any]:
     counts = {key: getattr(queue.counts, key) for key in queue.counts.__slots__}
     return {
         "config": queue.config, "consumer": queue.consumer, "attached": queue.attached, "counts": counts,
+        "window": list(queue.window), "lately": queue.lately,
         "backlog_bytes": queue.backlog_bytes, "scale": (queue.slots, queue.backlog_seen, queue.failure_permille),
         "flights": {batch: flight.ids for batch, flight in sorted(queue.flights.items())},
         "messages": [_message(message, now_us) for message in sorted(queue.messages.values(), key=lambda m: m.id)],

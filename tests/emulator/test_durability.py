@@ -9,12 +9,15 @@ import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from emulator import Emulator
-from emulator.engine.journal import JournalCorrupt, JournalError, JournalNewer, StaleWriter
+from emulator.core.events import QueueChanged
+from emulator.engine.journal import JournalCorrupt, JournalError, JournalNewer, JournalUnwritable, StaleWriter
 from tests.emulator.helpers import fates, send, throw, timeline
 
 ROOT = Path(__file__).parents[2]
@@ -265,3 +268,77 @@ def test_a_journal_of_many_events_starts_from_its_last_snapshot(tmp_path):
     emu = Emulator(journal=path)
     assert before == (emu.report().queues, emu.now)
     emu.close()
+
+
+# --- files that cannot be opened, and plans that change
+
+
+@pytest.mark.parametrize("place", ["no/such/folder/journal.db", "file/journal.db", "folder"])
+def test_a_journal_where_none_can_be_is_refused_by_its_path(tmp_path, place):
+    (tmp_path / "file").write_text("x", encoding="utf-8")
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(JournalUnwritable, match=place):
+        Emulator(journal=tmp_path / place)
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["file", "folder"]
+
+
+def test_a_journal_that_somebody_holds_alone_is_not_called_damaged(tmp_path, monkeypatch):
+    path = a_journal(tmp_path / "journal.db")
+    with closing(sqlite3.connect(path, isolation_level=None)) as holder:
+        holder.executescript("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; UPDATE events SET seq = seq WHERE seq = 1;")
+        monkeypatch.setattr(sqlite3, "connect", partial(sqlite3.connect, timeout=0))  # else it waits five seconds
+        with pytest.raises(JournalUnwritable, match="locked"):
+            Emulator(journal=path)
+
+
+@pytest.mark.parametrize("closes", [True, False])
+def test_a_paid_journal_opened_as_free_keeps_messages_a_day_from_then_on(tmp_path, closes):
+    path = tmp_path / "journal.db"
+    paid = Emulator(journal=path)
+    paid.create_queue("old", message_retention_period=1_209_600).send("expires at once")
+    paid.create_queue("short", message_retention_period=60)
+    paid.advance(2 * 86_400)
+    paid.queue("old").send("has a day left")
+    paid.queue("short").send("has a day, too")
+    if closes:
+        paid.close()
+    free = Emulator(journal=path, plan="free")
+    assert [free.queue(name).settings.message_retention_period for name in ("old", "short")] == [86_400, 86_400]
+    assert [e for e in free.events if isinstance(e, QueueChanged)] == [
+        QueueChanged(free.events[-1].at_us, name, 0, 86_400, False) for name in ("old", "short")
+    ]
+    free.advance(0)
+    assert free.queue("old").bodies() == ["has a day left"]
+    free.advance(86_399)
+    assert free.queue("short").bodies() == ["has a day, too"]
+    free.advance(1)
+    assert [free.queue(name).bodies() for name in ("old", "short")] == [[], []]
+    assert {fate.state for fate in free.fates} == {"expired"}
+    told = free.fates
+    free.close()
+    again = Emulator(journal=path, plan="free")
+    assert again.fates == told
+    assert sum(isinstance(event, QueueChanged) for event in again.events) == 2, "nothing changes a second time"
+    again.close()
+    if not closes:
+        paid.account.journal.close()
+
+
+def test_a_free_journal_opened_as_paid_keeps_what_was_set_and_may_change_it(tmp_path):
+    path = tmp_path / "journal.db"
+    with Emulator(journal=path, plan="free") as free:
+        free.create_queue("jobs").send(1)
+    with Emulator(journal=path) as paid:
+        assert paid.queue("jobs").settings.message_retention_period == 86_400
+        assert paid.create_queue("new").settings.message_retention_period == 345_600
+        paid.update_queue("jobs", message_retention_period=345_600)
+        paid.advance(2 * 86_400)
+        assert paid.queue("jobs").bodies() == [1]
+
+
+def test_without_limits_no_plan_fixes_the_retention(tmp_path):
+    path = tmp_path / "journal.db"
+    with Emulator(journal=path) as paid:
+        paid.create_queue("jobs", message_retention_period=60)
+    with Emulator(journal=path, plan="free", limits="relaxed") as free:
+        assert free.queue("jobs").settings.message_retention_period == 60

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 import pytest
 
 from emulator import Emulator, Faults
@@ -12,6 +10,7 @@ from emulator.engine.ledger import message_states
 from emulator.engine.ledger.ledger import Ledger
 from emulator.engine.ledger.steps import ENDS, ENTRIES, Kind, steps
 from emulator.engine.ledger.trace import Trace, timeline
+from tests.emulator.helpers import calls_in
 from tests.emulator.random_scenarios import Play, scenario
 from tests.emulator.test_core_machine import Play as Random
 
@@ -187,6 +186,21 @@ def test_bodies_are_decoded_once_and_lists_are_ones_own():
     assert emu.deliveries[0].outcome == "ok"
 
 
+def test_the_report_tells_which_faults_were_switched_on_and_how_often_they_acted():
+    emu = Emulator(faults=Faults(duplicates=1.0, slow=1.0, refused_sends=0.001))
+    jobs = emu.create_queue("jobs")
+    emu.consume("jobs", lambda _batch: None, max_retries=1, max_batch_timeout=0)
+    jobs.send(1)
+    emu.run_until_idle()
+    report = emu.report()
+    assert [(each.fault, each.chance) for each in report.faults] == [("duplicates", 1.0), ("slow", 1.0), ("refused_sends", 0.001)]
+    assert [each.acted for each in report.faults][1:] == [2, 0]
+    assert "slow           1       2" in str(report)
+    assert report.as_dict()["faults"][1] == {"fault": "slow", "chance": 1.0, "acted": 2}
+    assert Emulator().report().faults == []
+    assert "Faults" not in str(Emulator().report())
+
+
 def test_every_kind_of_step_is_told_of():
     """Each kind happens in some event, and the kinds are those that the counts, the ends and the trace know."""
     emu = Emulator(faults=Faults(duplicates=1.0))
@@ -219,21 +233,14 @@ def calls_of(rounds, look):
     emu = Emulator(limits="relaxed")
     jobs = emu.create_queue("jobs")
     emu.consume("jobs", lambda _batch: None, max_batch_timeout=0)
-    count = 0
 
-    def counted(_frame, event, _argument):
-        nonlocal count
-        count += event == "call"
-
-    sys.setprofile(counted)
-    try:
+    def work():
         for number in range(rounds):
             jobs.send(number)
             emu.advance(1)
             look(emu)
-    finally:
-        sys.setprofile(None)
-    return count
+
+    return calls_in(work)
 
 
 @pytest.mark.parametrize(

@@ -81,6 +81,16 @@ SETTINGS = [
 ]
 
 
+@pytest.mark.parametrize("seconds", [float("inf"), float("nan")])
+def test_a_time_that_is_no_number_is_refused_in_either_mode(seconds):
+    """No deadline can be reckoned with it, and no journal keeps it."""
+    for limits in ("strict", "relaxed"):
+        emu = Emulator(limits=limits)
+        emu.create_queue("jobs")
+        with pytest.raises(Refused, match="max_batch_timeout"):
+            emu.consume("jobs", lambda _batch: None, max_batch_timeout=seconds)
+
+
 @pytest.mark.parametrize(("name", "good", "bad"), SETTINGS, ids=[row[0] for row in SETTINGS])
 def test_a_consumers_settings_below_at_and_above_their_limits(name, good, bad):
     emu = Emulator()

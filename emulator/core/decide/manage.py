@@ -19,7 +19,7 @@ from emulator.core.events import (
     QueueCreated,
     QueueDeleted,
 )
-from emulator.core.limits import QUEUE_NAME, Limits, retention_seconds, within
+from emulator.core.limits import QUEUE_NAME, Limits, fixed_retention_seconds, retention_seconds, within
 from emulator.core.model import FLYING, Consumer, QueueState, State
 
 
@@ -54,8 +54,8 @@ def _check_queue(state: State, delay_seconds: int | None, retention: int | None,
         raise refusals.InvalidQueueSettings(f"delivery_delay {delay_seconds!r} is not within 0..{limits.delay_seconds} seconds")
     if retention is None:
         return
-    if state.plan == "free" and limits.retention_seconds_max is not None:
-        fixed = cloudflare.RETENTION_SECONDS_FREE
+    fixed = fixed_retention_seconds(state.plan, limits)
+    if fixed is not None:
         if retention != fixed:
             raise refusals.InvalidQueueSettings(
                 f"message_retention_period {retention!r}: the Free plan keeps messages {fixed} seconds, which cannot be changed"
@@ -130,10 +130,13 @@ def _check_consumer(consumer: Consumer, limits: Limits) -> None:
     for name, value, low, high in ranges:
         if value is None and name == "max_concurrency":
             continue
-        whole = _whole(value) or (name == "max_batch_timeout" and isinstance(value, float))
+        whole = _whole(value) or (name == "max_batch_timeout" and isinstance(value, float) and value < _INFINITE)
         if value is None or not whole or not within(value, low, high):
             top = "" if high is None else high
             raise refusals.InvalidConsumerSettings(f"{name} {value!r} is not within {low}..{top}")
+
+
+_INFINITE = float("inf")
 
 
 def remove_consumer(state: State, now_us: int, command: commands.RemoveConsumer) -> tuple[Event, ...]:

@@ -55,7 +55,7 @@ class Journal(Protocol):
         """The last snapshot and the number of the event that it was taken after; None when there is none."""
 
     def keep_snapshot(self, state: State) -> None:
-        """Keep the state as it is after the last event."""
+        """Keep the state as it is after the last event, where that spares the next start time and can be done. Never raises."""
 
     def close(self) -> None:
         """Let go of the file. Closing twice does nothing."""
@@ -75,7 +75,9 @@ def restore(journal: Journal, plan: str) -> State:
     try:
         if kept is None:
             return replay(journal.read(), plan)
-        return replay(journal.read(kept[0]), state=kept[1])
+        seq, state = kept
+        state.plan = plan
+        return replay(journal.read(seq), state=state)
     except (AssertionError, IndexError, KeyError) as error:
         message = f"the journal's events do not follow from each other: {error!r}"
         raise JournalCorrupt(message) from error

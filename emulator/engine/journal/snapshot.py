@@ -1,110 +1,143 @@
-"""The state as plain JSON and back. Two states are the same when their dumps are equal; the agenda is derived and left out."""
+"""The state of an account in pieces, and back: a header with the account and its queues, then messages, some thousands a piece.
+
+What is taken is as the state was at that moment, however late a piece is made of it: a copy of each message, without its body.
+The agenda is derived and left out. The order in line, the tracks and heaps are found again from the messages.
+"""
 
 from __future__ import annotations
 
-from base64 import b64decode, b64encode
 from heapq import heapify
-from typing import Any
+from operator import attrgetter
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
 
 from emulator.core.index import stand
-from emulator.core.model import DELAYED, FLYING, READY, Consumer, Flight, Message, QueueConfig, QueueState, State
+from emulator.core.model import DELAYED, LEASED, READY, Consumer, Flight, Message, QueueConfig, QueueState, State
 
-_COUNTS = (
-    "sent", "received", "delivered", "acked", "retried", "repeated", "dead_lettered", "dropped", "expired", "purged",
-)  # fmt: skip
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
 
-
-def dump(state: State) -> dict[str, Any]:
-    """A state as JSON."""
-    return {
-        "plan": state.plan,
-        "entries": state.entries,
-        "batches": state.batches,
-        "now_us": state.now_us,
-        "queues": [_dump_queue(queue) for _name, queue in sorted(state.queues.items())],
-    }
+PIECE_MESSAGES, PIECE_BYTES = 5_000, 2_000_000
+"""As many messages, or about as many bytes of bodies, are in a piece: some milliseconds of work."""
 
 
-def load(data: dict[str, Any]) -> State:
-    """A state from its dump, with every queue due for a look."""
-    state = State(data["plan"])
-    state.entries, state.batches, state.now_us = data["entries"], data["batches"], data["now_us"]
-    for row in data["queues"]:
-        queue = _load_queue(row)
-        state.queues[queue.config.name] = queue
-        state.dirty.add(queue.config.name)
+class _Queue(NamedTuple):
+    """A queue without its messages and leases. Flights are (batch, ids, consumer, started_us)."""
+
+    config: QueueConfig
+    consumer: Consumer | None
+    attached: bool
+    flights: list[tuple[int, tuple[str, ...], Consumer, int]]
+    window: list[tuple[int, int]]
+    counts: dict[str, int]
+    scale: tuple[int, int | None, int]
+
+
+class _Account(NamedTuple):
+    entries: int
+    batches: int
+    now_us: int
+    queues: list[_Queue]
+
+
+class _Piece(NamedTuple):
+    """Some messages of a queue, or some of its leases: (until, entry, lease id)."""
+
+    queue: str
+    messages: list[Message]
+    leases: list[tuple[int, int, str]]
+
+
+_encode = msgspec.msgpack.Encoder().encode
+_read_account = msgspec.msgpack.Decoder(_Account).decode
+_read_piece = msgspec.msgpack.Decoder(_Piece).decode
+
+
+def take(state: State) -> tuple[bytes, Iterator[bytes]]:
+    """The header of a state and, to be made later, its pieces. Raises OverflowError for numbers beyond 64 bits."""
+    queues = state.queues.values()
+    header = _encode(_Account(state.entries, state.batches, state.now_us, [_taken(queue) for queue in queues]))
+    copy = Message.__copy__  # type: ignore[attr-defined] # every struct has it, and `copy.copy` takes three times as long
+    copied = [
+        (queue.config.name, queue.backlog_bytes, list(map(copy, queue.messages.values())), list(queue.leases))
+        for queue in queues
+        if queue.messages
+    ]
+    return header, _pieces(copied)
+
+
+def _taken(queue: QueueState) -> _Queue:
+    flights = [(flight.batch, flight.ids, flight.consumer, flight.started_us) for flight in queue.flights.values()]
+    counts = {name: getattr(queue.counts, name) for name in queue.counts.__slots__}
+    scale = (queue.slots, queue.backlog_seen, queue.failure_permille)
+    return _Queue(queue.config, queue.consumer, queue.attached, flights, list(queue.window), counts, scale)
+
+
+def _pieces(copied: list[tuple[str, int, list[Message], list[tuple[int, int, str, Message]]]]) -> Iterator[bytes]:
+    for name, size_bytes, messages, leases in copied:
+        size = max(1, min(PIECE_MESSAGES, PIECE_BYTES * len(messages) // max(size_bytes, 1)))
+        for at in range(0, len(messages), size):
+            yield _encode(_Piece(name, messages[at : at + size], []))
+        for at in range(0, len(leases), PIECE_MESSAGES):
+            yield _encode(_Piece(name, [], [lease[:3] for lease in leases[at : at + PIECE_MESSAGES]]))
+
+
+def load(header: bytes, pieces: Iterable[bytes]) -> State:
+    """A state from its header and pieces, every queue due for a look. Raises msgspec.DecodeError and what `pieces` raises."""
+    account = _read_account(header)
+    state = State()
+    state.entries, state.batches, state.now_us = account.entries, account.batches, account.now_us
+    leases: dict[str, list[tuple[int, int, str]]] = {}
+    for row in account.queues:
+        state.queues[row.config.name] = QueueState(row.config)
+        state.dirty.add(row.config.name)
+    for piece in map(_read_piece, pieces):
+        state.queues[piece.queue].messages.update(zip(map(attrgetter("id"), piece.messages), piece.messages, strict=True))
+        leases.setdefault(piece.queue, []).extend(piece.leases)
+    for row in account.queues:
+        queue = state.queues[row.config.name]
+        _restore(queue, row)
+        _stand_in_line(queue)
+        for until_us, entry, lease in leases.get(row.config.name, ()):
+            message = queue.messages.get(lease.partition(".")[0])
+            if message is not None and message.lease == lease and message.place == LEASED:
+                queue.leases.append((until_us, entry, lease, message))
+        heapify(queue.leases)
     return state
 
 
-def _dump_queue(queue: QueueState) -> dict[str, Any]:
-    return {
-        "config": list(queue.config),
-        "consumer": None if queue.consumer is None else list(queue.consumer),
-        "attached": queue.attached,
-        "messages": [_dump_message(message) for message in queue.messages.values()],
-        "flights": [[out.batch, list(out.ids), list(out.consumer), out.started_us] for out in queue.flights.values()],
-        "leases": [
-            [until_us, entry, lease]
-            for until_us, entry, lease, message in sorted(queue.leases, key=lambda held: held[:2])
-            if message.lease == lease and message.place > FLYING and message.id in queue.messages
-        ],
-        "window": [list(entry) for entry in queue.window],
-        "counts": [getattr(queue.counts, name) for name in _COUNTS],
-        "scale": [queue.slots, queue.backlog_seen, queue.failure_permille],
-    }
-
-
-def _dump_message(message: Message) -> list[Any]:
-    return [
-        message.id, b64encode(message.body).decode(), message.content_type, message.timestamp_us, message.arrived_us,
-        message.ready_us, message.entry, message.attempts, message.place, message.dead, message.lease, message.lease_until_us,
-    ]  # fmt: skip
-
-
-def _load_queue(row: dict[str, Any]) -> QueueState:
-    queue = QueueState(QueueConfig(*row["config"]))
-    queue.consumer = None if row["consumer"] is None else Consumer(*row["consumer"])
-    queue.attached = row["attached"]
-    for fields in row["messages"]:
-        message = _load_message(fields)
-        queue.messages[message.id] = message
-        queue.backlog_bytes += len(message.body)
-    _stand_in_line(queue)
-    for batch, ids, consumer, started_us in row["flights"]:
+def _restore(queue: QueueState, row: _Queue) -> None:
+    queue.consumer, queue.attached = row.consumer, row.attached
+    queue.backlog_bytes = sum(map(len, map(attrgetter("body"), queue.messages.values())))
+    for batch, ids, consumer, started_us in row.flights:
         messages = [queue.messages[id] for id in ids if id in queue.messages]
-        queue.flights[batch] = Flight(batch, tuple(ids), messages, Consumer(*consumer), started_us)
+        queue.flights[batch] = Flight(batch, ids, messages, consumer, started_us)
         queue.flying_count += len(messages)
         queue.flying_bytes += sum(len(message.body) for message in messages)
-    for until_us, entry, lease in row["leases"]:
-        queue.leases.append((until_us, entry, lease, queue.messages[lease.partition(".")[0]]))
-    queue.window.extend((at_us, count) for at_us, count in row["window"])
-    queue.lately = sum(count for _at_us, count in queue.window)
-    for name, count in zip(_COUNTS, row["counts"], strict=True):
+    queue.window.extend(row.window)
+    queue.lately = sum(count for _at_us, count in row.window)
+    for name, count in row.counts.items():
         setattr(queue.counts, name, count)
-    queue.slots, queue.backlog_seen, queue.failure_permille = row["scale"]
-    return queue
-
-
-def _load_message(fields: list[Any]) -> Message:
-    id, body, content_type, timestamp_us, arrived_us, ready_us, entry, attempts, place, dead, lease, until_us = fields
-    message = Message(id, b64decode(body), content_type, timestamp_us, arrived_us, ready_us, entry)
-    message.attempts, message.place, message.dead = attempts, place, dead
-    message.lease, message.lease_until_us = lease, until_us
-    return message
+    queue.slots, queue.backlog_seen, queue.failure_permille = row.scale
 
 
 def _stand_in_line(queue: QueueState) -> None:
-    """Ready and delayed messages in their order, and every waiting one in its track."""
-    waiting = [message for message in queue.messages.values() if message.place <= DELAYED]
-    for message in sorted(waiting, key=lambda message: (message.ready_us, message.entry)):
-        stand(queue, message, message.ready_us if message.place == READY else message.ready_us - 1)
-    for message in queue.messages.values():
-        message.tracked = message.place <= DELAYED
-    for message in sorted(waiting, key=lambda message: (message.arrived_us, message.entry)):
-        (queue.dead_track if message.dead else queue.track).line.append(message)
-    for message in sorted(queue.messages.values(), key=lambda message: message.timestamp_us):
-        if message.dead:
-            queue.dead_ages.append((message.timestamp_us, message.entry, message))
-        else:
-            queue.ages.append(message)
+    """Ready and delayed messages in their order, and every waiting one in its track. A million takes a third of a second."""
+    messages = queue.messages.values()
+    waiting = sorted([message for message in messages if message.place <= DELAYED], key=attrgetter("entry"))
+    if len(waiting) < len(messages):
+        for message in messages:
+            message.tracked = message.place <= DELAYED
+    ready = [message for message in waiting if message.place == READY]
+    queue.ready.extend(sorted(ready, key=attrgetter("ready_us")))
+    if len(ready) < len(waiting):
+        for message in waiting:
+            if message.place == DELAYED:
+                stand(queue, message, message.ready_us - 1)
+    waiting.sort(key=attrgetter("arrived_us"))
+    queue.track.line.extend([message for message in waiting if not message.dead])
+    queue.dead_track.line.extend([message for message in waiting if message.dead])
+    queue.ages.extend(sorted([message for message in messages if not message.dead], key=attrgetter("timestamp_us")))
+    queue.dead_ages += [(message.timestamp_us, message.entry, message) for message in messages if message.dead]
     heapify(queue.dead_ages)

@@ -124,13 +124,22 @@ class Ledger:
         self._fates: list[Fate] = []
         self._fates_end = 0
 
+    def numbers(self) -> dict[str, Any]:
+        """Its numbers as plain JSON, to go on from after a restart."""
+        return {"sequence": self.sequence, "queues": {name: tally.dump() for name, tally in self.tallies.items()}}
+
     @classmethod
-    def behind(cls, state: State, sequence: int) -> Ledger:
-        """A ledger that keeps nothing of what has ended and begins with a state: the events before it are not read."""
+    def resumed(cls, numbers: dict[str, Any]) -> Ledger:
+        """A ledger with such numbers, of which the next event follows. It forgets what has ended."""
         ledger = cls(keeps=False)
-        ledger.sequence = sequence
-        ledger.tallies = {name: Tally.of(queue) for name, queue in state.queues.items()}
+        ledger.sequence = numbers["sequence"]
+        ledger.tallies = {name: Tally.load(each) for name, each in numbers["queues"].items()}
         return ledger
+
+    def remember(self, state: State) -> None:
+        """Take from the state what has to be known of the messages that are there, where their past was not read."""
+        for name, queue in state.queues.items():
+            self.tally(name).remember(queue)
 
     def tally(self, queue: str) -> Tally:
         """The numbers of a queue."""

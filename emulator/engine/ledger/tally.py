@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import repeat
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from cfq_lint.facts import limits
 from cfq_lint.facts.pricing import chunks
 from emulator.engine.ledger.steps import DELIVERIES, ENDS, Kind
 
@@ -24,6 +25,8 @@ _BILLED = {
     Kind.SENT: "write", Kind.ARRIVED: "write", Kind.DELIVERED: "read", Kind.LEASED: "read", Kind.ACKED: "delete",
     Kind.DROPPED: "delete", Kind.EXPIRED: "delete",
 }  # fmt: skip
+_SMALL_BYTES = limits.OPERATION_CHUNK_BYTES - limits.MESSAGE_METADATA_BYTES
+"""A message that is no larger is one operation."""
 OPERATIONS = ("write", "read", "delete", "purge")
 
 
@@ -78,13 +81,28 @@ class Tally:
         self.large: dict[str, int] = {}
         self.repeated: set[str] = set()
 
+    def dump(self) -> list[Any]:
+        """The numbers as plain JSON."""
+        ended = {kind: list(counts.items()) for kind, counts in self.ended.items()}
+        numbers = [dict(self.messages), list(self.retries.items()), ended, dict(self.operations)]
+        return [*numbers, self.duplicates, self.dedupe_hits]
+
     @classmethod
-    def of(cls, queue: QueueState) -> Tally:
-        """The tally of a queue whose past is not read: its numbers begin at 0."""
-        tally, held = cls(), queue.messages.values()
-        tally.attempts = {message.id: message.attempts for message in held if message.attempts}
-        tally._weigh((message.id, message.body) for message in held)
+    def load(cls, numbers: list[Any]) -> Tally:
+        """A tally from its numbers."""
+        tally = cls()
+        messages, retries, ended, operations, tally.duplicates, tally.dedupe_hits = numbers
+        tally.messages |= {Kind(kind): count for kind, count in messages.items()}
+        tally.retries = Counter(dict(retries))
+        tally.ended = {Kind(kind): Counter(dict(counts)) for kind, counts in ended.items()}
+        tally.operations = Counter(operations)
         return tally
+
+    def remember(self, queue: QueueState) -> None:
+        """Take from a queue what has to be known of the messages in it."""
+        held = queue.messages.values()
+        self.attempts = {message.id: message.attempts for message in held if message.attempts}
+        self._weigh((message.id, message.body) for message in held if len(message.body) > _SMALL_BYTES)
 
     def _weigh(self, messages: Iterable[tuple[str, bytes]]) -> None:
         self.large.update({id: count for id, body in messages if (count := chunks(len(body))) > 1})
@@ -93,7 +111,7 @@ class Tally:
         """Count a step; `source` has what is known of messages that arrive as dead letters."""
         kind, ids = step.kind, step.ids
         self.messages[kind] += len(ids)
-        if kind is Kind.SENT and chunks(max(map(len, step.bodies))) > 1:
+        if kind is Kind.SENT and max(map(len, step.bodies)) > _SMALL_BYTES:
             self._weigh(zip(ids, step.bodies, strict=True))
         elif source is not None and source.large:
             self.large.update({id: source.large.pop(id) for id in ids if id in source.large})

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from cfq_lint.facts import limits as cloudflare
 from emulator.core import commands
-from emulator.core import events as happened
 from emulator.core.decide.manage import find
 from emulator.core.model import FLYING, Message
 from emulator.core.refusals import Refused
+from emulator.engine.ledger.steps import Kind, steps
 from emulator.server.observe.watch import dead_letter_sources
 
 if TYPE_CHECKING:
@@ -68,8 +68,9 @@ def _homes(broker: Account, queue: str, letters: list[Message], deaths: dict[tup
     missing = {letter.id for letter in letters} - homes.keys()
     if missing:
         for event in broker.journal.read():
-            if isinstance(event, happened.Settled | happened.LeasesSettled | happened.LeasesLapsed) and event.target == queue:
-                homes.update(dict.fromkeys(missing.intersection(event.dead), event.queue))
+            for step in steps(event):
+                if step.kind is Kind.DEAD_LETTERED and step.other == queue:
+                    homes.update(dict.fromkeys(missing.intersection(step.ids), step.queue))
         sources = dead_letter_sources(list(broker.state.queues.items())).get(queue, [])
         if len(sources) == 1:
             homes.update(dict.fromkeys(missing - homes.keys(), sources[0]))

@@ -1,6 +1,6 @@
 """The dashboard at `/`: a page without a build step or an outside request, and the JSON that it asks for.
 
-`routes` has the health and the metrics, too. The page needs no token, its data a reader's, its buttons a writer's.
+The page needs no token, its data a reader's, its buttons a writer's.
 Scripts and styles come from this server alone, and the page may run no other: what a message holds is only ever text.
 """
 
@@ -25,9 +25,8 @@ from emulator.engine.clock import SECOND_US, moment
 from emulator.engine.journal import JournalUnwritable
 from emulator.server.access import READ, WRITE
 from emulator.server.dashboard.dead_letters import send_back
-from emulator.server.observe import health
+from emulator.server.dashboard.views import Views
 from emulator.server.wire.refusals import CrossOrigin, NoRoute
-from emulator.server.wire.views import Views
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -119,14 +118,14 @@ class Dashboard:
 
     async def _now(self, answer: Answer, request: Request, given: dict[str, Any]) -> Any:
         """Act at the present moment; nothing else happens meanwhile unless the answer itself waits."""
-        engine = self._service.engine
-        with self._service.broker.lock:
-            engine.catch_up()
+        time = self._service.time
+        with self._service.account.lock:
+            time.catch_up()
             self._watch.catch_up()
             try:
                 value = answer(request, given)
             finally:
-                engine.kick()
+                time.kick()
         return await value if isawaitable(value) else value
 
     # --- looking
@@ -150,7 +149,7 @@ class Dashboard:
 
     def _timeline(self, request: Request, _given: dict[str, Any]) -> Any:
         id = request.path_params["id"]
-        if self._service.broker.sequence > _EVENTS_INLINE:
+        if self._service.account.sequence > _EVENTS_INLINE:
             return self._timeline_beside(id)
         return _known(self._views.timeline(id))
 
@@ -188,19 +187,19 @@ class Dashboard:
         if target is not None and row is None:
             raise QueueUnknown(f"Queue not found: {target[:100]!r}")
         home = None if row is None else row["core"]
-        return send_back(self._service.broker, core, self._watch.deaths, home, limit)._asdict()
+        return send_back(self._service.account, core, self._watch.deaths, home, limit)._asdict()
 
     async def _move(self, _request: Request, given: dict[str, Any]) -> Any:
-        engine = self._service.engine
-        if not self._service.control or engine.mode != "virtual":
+        time = self._service.time
+        if not self._service.control or time.mode != "virtual":
             raise NoRoute("the clock can be moved only with --control and in virtual time")
         try:
             if given.get("until_idle") is True:
-                await engine.run_until_idle()
+                await time.run_until_idle()
             else:
                 target_us = self._service.now_us + round(_seconds(given.get("seconds"), None) * SECOND_US)
                 moment(target_us)  # the calendar ends with the year 9999
-                await engine.advance_to(target_us)
+                await time.advance_to(target_us)
         except (OverflowError, RuntimeError, ValueError) as error:
             raise JSONRequestBodyInvalid(str(error)) from error
         return {"now": self._service.now_us // 1_000}
@@ -214,11 +213,6 @@ class Dashboard:
         find(self._service.state, core)
         self._watch.dedupe_hit(core, count)
         return {}
-
-
-def routes(service: Service, watch: Watch) -> list[Route]:
-    """Health, metrics and the dashboard, to be put into an application."""
-    return [*health.routes(service, watch), *Dashboard(service, watch).routes()]
 
 
 @cache

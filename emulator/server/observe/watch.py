@@ -1,19 +1,21 @@
-"""Watches a broker for the dashboard, the metrics and the log: follows its events, in order and each once.
+"""Watches an account for the dashboard, the metrics and the log: follows its events, in order and each once.
 
-The broker tells its listeners what commands bring about; what time brings about by itself (expiries, lapsed leases) stands in
-the journal between two commands and is read from there. Nothing here is kept over a restart: what a short journal tells is read
-again, behind a long one counters begin at 0, as Prometheus expects. The counts of the state itself go on in any case.
+The account tells its listeners what commands bring about; what time brings about by itself (expiries, lapsed leases) stands in
+the journal between two commands and is read from there. Numbers are kept now and then, and go on after a restart; deaths and
+series are read again from a short journal, and begin anew behind a long one.
 """
 
 from __future__ import annotations
 
+from contextlib import suppress
 from itertools import islice
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 from emulator.core import events as happened
 from emulator.core.apply import apply
 from emulator.core.model import State
+from emulator.engine.journal import JournalUnwritable
 from emulator.engine.ledger.ledger import Ledger
 from emulator.engine.metrics import oldest_us
 from emulator.server.observe.series import Series
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from emulator.core.model import QueueState
     from emulator.engine.account import Account
     from emulator.engine.ledger.ledger import Death
+    from emulator.engine.ledger.steps import Step
     from emulator.engine.ledger.tally import Tally
 
 QUEUES_PLOTTED_MAX = 1_000
@@ -32,25 +35,55 @@ QUEUES_PLOTTED_MAX = 1_000
 PAST_EVENTS_MAX, PAST_MESSAGES_MAX = 20_000, 50_000
 """What happened before is read again if it is no more than this, so that a start stays fast."""
 
+SAVED_EVENTS = 10_000
+"""Numbers are kept for the next start after so many events, and at the end."""
+
+
+class Store(Protocol):
+    """Keeps numbers over a restart."""
+
+    numbers: dict[str, Any] | None
+    """Those that were kept last."""
+
+    def save_numbers(self, numbers: dict[str, Any]) -> None:
+        """Keep numbers. Raises JournalUnwritable."""
+
 
 class Watch:
-    """Follows a broker from now on. `ledger` has tallies by queue and deaths, `series` the course of each queue."""
+    """Follows an account from now on. `ledger` has tallies by queue and deaths, `series` the course of each queue."""
 
-    def __init__(self, broker: Account) -> None:
+    def __init__(self, account: Account, store: Store | None = None) -> None:
         self._lock = Lock()
         self._tellers: list[Callable[[Event], None]] = []
-        self._attach(broker)
+        self._store = store
+        self._attach(account, None if store is None else store.numbers)
 
-    def _attach(self, broker: Account) -> None:
-        self.broker = broker
+    def _attach(self, account: Account, numbers: dict[str, Any] | None) -> None:
+        self.account = account
         self.series: dict[str, Series] = {}
-        self.ledger = Ledger(keeps=False)
-        if not self._read_past(broker.sequence):
+        past, now = Ledger(keeps=False), account.sequence
+        if not self._read_past(past, now):
             self.series = {}
-            self.ledger = Ledger.behind(broker.state, broker.sequence)
-        for name in list(broker.state.queues):
-            self._sample(broker.state, name, broker.clock.now_us())
-        broker.listeners.append(self._hear)
+            past = Ledger.resumed({"sequence": now, "queues": {}})
+            past.remember(account.state)
+        kept = now if numbers is None else numbers["sequence"]
+        if numbers is not None and 0 <= now - kept <= PAST_EVENTS_MAX:
+            self.ledger = Ledger.resumed(numbers).follow(islice(account.journal.read(kept), now - kept))
+            self.ledger.remember(account.state)
+            self.ledger.deaths = past.deaths
+        else:
+            self.ledger = past
+        self._saved, self._empty_pulls = now, dict[str, int]()
+        for name in list(account.state.queues):
+            self._sample(account.state, name, account.clock.now_us())
+        account.listeners.append(self._hear)
+
+    def save(self) -> None:
+        """Keep the numbers, so that they go on after a restart. What cannot be kept is let be."""
+        if self._store is not None:
+            self._saved = self.ledger.sequence
+            with suppress(JournalUnwritable):
+                self._store.save_numbers(self.ledger.numbers())
 
     @property
     def tallies(self) -> dict[str, Tally]:
@@ -62,27 +95,27 @@ class Watch:
         """What is known of dead letters, by (dead-letter queue, message)."""
         return self.ledger.deaths
 
-    def _read_past(self, count: int) -> bool:
+    def _read_past(self, ledger: Ledger, count: int) -> bool:
         """Go through what happened before, with a state of its own. Whether it was short enough."""
         if count > PAST_EVENTS_MAX:
             return False
-        state, messages = State(self.broker.state.plan), 0
-        for event in islice(self.broker.journal.read(), count):
+        state, messages = State(self.account.state.plan), 0
+        for event in islice(self.account.journal.read(), count):
             messages += len(getattr(event, "ids", ()))
             if messages > PAST_MESSAGES_MAX:
                 return False
-            touched = self._note(event)
+            touched = _touched(event, ledger.take(event))
             apply(state, event)
             for name, at_us in touched.items():
                 self._sample(state, name, at_us)
         return True
 
-    def follow(self, broker: Account) -> None:
-        """Follow another broker from now on, and forget the first: the emulator was reset."""
+    def follow(self, account: Account) -> None:
+        """Follow another account from now on, and forget the first: the emulator was reset."""
         with self._lock:
-            if self._hear in self.broker.listeners:
-                self.broker.listeners.remove(self._hear)
-            self._attach(broker)
+            if self._hear in self.account.listeners:
+                self.account.listeners.remove(self._hear)
+            self._attach(account, None)
 
     def tell(self, teller: Callable[[Event], None]) -> None:
         """Call a function with every event from now on."""
@@ -92,19 +125,17 @@ class Watch:
         """Read what has happened by itself since the last event, and note what each queue holds now."""
         with self._lock:
             self._take(())
-            now_us = self.broker.clock.now_us()
+            for queue, count in self.account.empty_pulls.items():
+                self.ledger.tally(queue).operations["read"] += count - self._empty_pulls.get(queue, 0)
+            self._empty_pulls = dict(self.account.empty_pulls)
+            now_us = self.account.clock.now_us()
             for name in list(self.series):
-                self._sample(self.broker.state, name, now_us)
+                self._sample(self.account.state, name, now_us)
 
     def dedupe_hit(self, queue: str, count: int = 1) -> None:
         """A consumer has recognized deliveries that it had dealt with before."""
         with self._lock:
             self.ledger.tally(queue).dedupe_hits += count
-
-    def empty_pull(self, queue: str) -> None:
-        """A pull found nothing: Cloudflare bills it as a read, and it leaves no event."""
-        with self._lock:
-            self.ledger.tally(queue).operations["read"] += 1
 
     def _hear(self, events: tuple[Event, ...]) -> None:
         with self._lock:
@@ -113,23 +144,18 @@ class Watch:
     def _take(self, events: tuple[Event, ...]) -> None:
         """Count what is new. `events` are the journal's last; without them, or where there are more, it is read."""
         seen = self.ledger.sequence
-        new = self.broker.sequence - seen
+        new = self.account.sequence - seen
         if new <= 0:
             return
         touched: dict[str, int] = {}
-        for event in events[-new:] if new <= len(events) else islice(self.broker.journal.read(seen), new):
+        for event in events[-new:] if new <= len(events) else islice(self.account.journal.read(seen), new):
             for teller in self._tellers:
                 teller(event)
-            touched |= self._note(event)
+            touched |= _touched(event, self.ledger.take(event))
         for name, at_us in touched.items():
-            self._sample(self.broker.state, name, at_us)
-
-    def _note(self, event: Event) -> dict[str, int]:
-        """Count an event. The queues that it has changed, with its moment."""
-        touched = {step.queue: step.at_us for step in self.ledger.take(event)}
-        if not isinstance(event, happened.ClockStopped):
-            touched[event.queue] = event.at_us
-        return touched
+            self._sample(self.account.state, name, at_us)
+        if self.ledger.sequence - self._saved >= SAVED_EVENTS:
+            self.save()
 
     def _sample(self, state: State, name: str, at_us: int) -> None:
         queue = state.queues.get(name)
@@ -141,6 +167,14 @@ class Watch:
                 return
             self.series[name] = Series()
         self.series[name].add(at_us, len(queue.messages), oldest_us(queue) or 0)
+
+
+def _touched(event: Event, steps: list[Step]) -> dict[str, int]:
+    """The queues that an event has changed, with its moment."""
+    names = {step.queue for step in steps}
+    if not isinstance(event, happened.ClockStopped):
+        names.add(event.queue)
+    return dict.fromkeys(names, event.at_us)
 
 
 def dead_letter_sources(queues: Iterable[tuple[str, QueueState]]) -> dict[str, list[str]]:

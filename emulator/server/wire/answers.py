@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
-import contextlib
-import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from emulator.server.operations.operation import Page
+from msgspec import json, to_builtins
+
+from emulator.engine.bodies import json_text
+from emulator.server.wire.operation import Page
 
 if TYPE_CHECKING:
     from emulator.core.refusals import Refused
 
-try:
-    import orjson
-except ImportError:
-    orjson = None  # type: ignore[assignment]
-
 DOCUMENTATION = "https://developers.cloudflare.com/queues/reference/error-codes/"
+JSON = "application/json"
+UNCACHED = ((b"cache-control", b"no-store"),)
+_BESIDE = {401: ((b"www-authenticate", b"Bearer"),), 405: ((b"allow", b""),)}
+"""By status. Nothing is allowed on a queue that nobody may pull from, as things are."""
 _TEXT_MAX = 500
+_encode = json.Encoder().encode
+
+
+class Answer(NamedTuple):
+    """What is sent: without the envelope where an operation gives one itself."""
+
+    content: bytes
+    status: int = 200
+    headers: tuple[tuple[bytes, bytes], ...] = ()
+    media_type: str = JSON
 
 
 def success(result: Any) -> bytes:
@@ -34,8 +44,13 @@ def failure(refused: Refused) -> bytes:
     return _bytes({"success": False, "errors": [error], "messages": [], "result": None})
 
 
+def refusal(refused: Refused, *headers: tuple[bytes, bytes]) -> Answer:
+    """The answer to what is refused."""
+    return Answer(failure(refused), refused.status, headers or _BESIDE.get(refused.status, ()))
+
+
 def _bytes(answer: dict[str, Any]) -> bytes:
-    if orjson is not None:
-        with contextlib.suppress(TypeError):  # half of a surrogate pair, a number beyond 64 bits
-            return orjson.dumps(answer)
-    return json.dumps(answer, separators=(",", ":")).encode()
+    try:
+        return _encode(answer)
+    except ValueError:  # half of a surrogate pair
+        return json_text.encode(to_builtins(answer))

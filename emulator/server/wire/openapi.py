@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import re
 from typing import TYPE_CHECKING, Any
 
-from pydantic.json_schema import models_json_schema
+import msgspec
 
 from emulator.server.access import OPEN
-from emulator.server.operations.operation import Operation
-from emulator.server.wire.schemas import QUERY, RESULTS
+from emulator.server.wire.answers import Answer
+from emulator.server.wire.fields import Body
+from emulator.server.wire.operation import Operation
+from emulator.server.wire.shapes import REFUSAL, answer_name, components
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -20,72 +21,84 @@ _REFUSALS = {
     "404": "No such queue, consumer or subscription", "409": "It exists already, or delivery is paused",
     "429": "Too many messages a second, or too many stored",
 }  # fmt: skip
-_MADE = {
-    "create_queue": ("queue_id", "queue_id"), "create_consumer": ("consumer_id", "consumer_id"),
-    "create_subscription": ("subscription_id", "id"),
-}  # fmt: skip
-"""Which operation makes what a path may name, and the member of its result that has the id."""
+_ACCOUNT = "/accounts/{account_id}"
 _ID = {"type": "string", "pattern": "^[0-9a-zA-Z]{1,32}$"}
 
 
-def document(operations: Iterable[Operation], *, closed: bool = False) -> dict[str, Any]:
-    """The document for operations below `/accounts/{account_id}`; `closed`: a token is asked for."""
+def document(operations: Iterable[Operation], *, closed: bool = False, prefix: str = _ACCOUNT) -> dict[str, Any]:
+    """The document for operations below a `prefix`; `closed`: a token is asked for."""
     known = list(operations)
-    models = sorted({each.body for each in known if each.body is not None}, key=lambda model: model.__name__)
-    _, definitions = models_json_schema(
-        [(model, "validation") for model in models], ref_template="#/components/schemas/{model}"
-    )
     paths: dict[str, Any] = {}
+    shapes: dict[str, Any] = {}
     for each in known:
-        paths.setdefault(f"/accounts/{{account_id}}{each.path}", {})[each.method.lower()] = _operation(each)
-    _link(known, paths)
+        paths.setdefault(prefix + each.path, {})[each.method.lower()] = _operation(each, prefix)
+        shapes |= components(each.result)
+    _link(known, paths, prefix)
     return {
         "openapi": "3.1.0",
         "info": {"title": "Cloudflare Queues, emulated", "version": "4"},
-        "servers": [{"url": "/client/v4"}],
+        "servers": [{"url": "/client/v4" if prefix else "/"}],
         "security": [{"bearer": []}] if closed else [{"bearer": []}, {}],
         "paths": paths,
         "components": {
             "securitySchemes": {"bearer": {"type": "http", "scheme": "bearer"}},
-            "schemas": definitions.get("$defs", {}) | RESULTS,
+            "schemas": _bodies(known) | shapes | {"Refusal": REFUSAL},
         },
     }
 
 
-def _operation(each: Operation) -> dict[str, Any]:
-    names = re.findall(r"{(\w+)}", each.path)
+def _bodies(operations: list[Operation]) -> dict[str, Any]:
+    """The schemas of what requests hold, by name, with those that they name."""
+    models = sorted({each.body for each in operations if each.body is not None}, key=lambda model: model.__name__)
+    _, found = msgspec.json.schema_components(
+        models, schema_hook=lambda _integral: {"type": "integer"}, ref_template="#/components/schemas/{name}"
+    )
+    more = {each.__name__: each.schema for each in _all(Body)}
+    return {name: schema | more[name] for name, schema in found.items()}
+
+
+def _all(model: type[Body]) -> Iterable[type[Body]]:
+    for each in model.__subclasses__():
+        yield each
+        yield from _all(each)
+
+
+def _operation(each: Operation, prefix: str) -> dict[str, Any]:
+    ids = re.findall(r"{(\w+)}", each.path)
+    named = [("account_id", {"type": "string"})] if prefix else []
     described: dict[str, Any] = {
         "operationId": each.name,
         "summary": (each.act.__doc__ or each.name).split("\n")[0],
         "parameters": [
-            {"name": "account_id", "in": "path", "required": True, "schema": {"type": "string"}},
-            *({"name": name, "in": "path", "required": True, "schema": _ID} for name in names),
-            *({"name": name, "in": "query", "required": False, "schema": QUERY[name]} for name in each.query),
+            *(_parameter(name, "path", schema) for name, schema in [*named, *((name, _ID) for name in ids)]),
+            *(_parameter(name, "query", schema) for name, schema in each.query.items()),
         ],
         "responses": {
-            str(each.status): _answer("Done", f"{each.result}Answer"),
-            **{status: _answer(why, "Refusal") for status, why in _REFUSALS.items()},
+            "200": _answer("Done", answer_name(each.result)),
+            **{status: _answer(why, "Refusal") for status, why in {**_REFUSALS, **each.refusals}.items()},
         },
     }
-    if each.name == "pull":
-        described["responses"]["405"] = _answer("The queue has no http_pull consumer", "Refusal")
     if each.body is not None:
         schema = {"$ref": f"#/components/schemas/{each.body.__name__}"}
-        needed = any(field.is_required() for field in each.body.model_fields.values())
+        needed = any(field.required for field in msgspec.structs.fields(each.body))
         described["requestBody"] = {"required": needed, "content": {"application/json": {"schema": schema}}}
     return described
 
 
-def _link(operations: list[Operation], paths: dict[str, Any]) -> None:
+def _parameter(name: str, place: str, schema: dict[str, Any]) -> dict[str, Any]:
+    return {"name": name, "in": place, "required": place == "path", "schema": schema}
+
+
+def _link(operations: list[Operation], paths: dict[str, Any], prefix: str) -> None:
     """Say where the id of what was made leads: to every operation whose path names it, and nothing that is not known then."""
     named = {each.name: re.findall(r"{(\w+)}", each.path) for each in operations}
     for each in operations:
-        if each.name not in _MADE:
+        if each.made is None:
             continue
-        name, member = _MADE[each.name]
+        name, member = each.made
         given = {known: f"$request.path.{known}" for known in ("account_id", *named[each.name])}
         given[name] = f"$response.body#/result/{member}"
-        made = paths[f"/accounts/{{account_id}}{each.path}"][each.method.lower()]["responses"][str(each.status)]
+        made = paths[prefix + each.path][each.method.lower()]["responses"]["200"]
         made["links"] = {
             other: {"operationId": other, "parameters": given}
             for other, names in named.items() if name in names and set(names) <= given.keys()
@@ -97,19 +110,17 @@ def _answer(why: str, schema: str) -> dict[str, Any]:
     return {"description": why, "content": content}
 
 
-def text(operations: Iterable[Operation], *, closed: bool = False) -> str:
-    """The document as it stands in the repository."""
-    return json.dumps(document(operations, closed=closed), indent=2, sort_keys=True) + "\n"
+def text(described: dict[str, Any]) -> str:
+    """A document as it stands in the repository."""
+    return msgspec.json.format(msgspec.json.encode(described, order="sorted"), indent=2).decode() + "\n"
 
 
-def document_operation(operations: Iterable[Operation], *, closed: bool) -> Operation:
-    """The endpoint that serves the document, outside the envelope."""
-    content = text(operations, closed=closed).encode()
+def document_operation(path: str, described: dict[str, Any]) -> Operation:
+    """The endpoint that serves a document, outside the envelope."""
+    content = text(described).encode()
 
-    def serve(_call: Any) -> Any:
+    def openapi(_call: object) -> Answer:
         """The OpenAPI document."""
-        from starlette.responses import Response
+        return Answer(content)
 
-        return Response(content, media_type="application/json")
-
-    return Operation("GET", "/openapi.json", "openapi", serve, scope=OPEN, bare=True)
+    return Operation("GET", path, openapi, scope=OPEN, always=True)

@@ -1,8 +1,8 @@
 """HTTP/1.1 as uvicorn speaks it, with refusals in the envelope, time limits, and a short way for what is answered at once.
 
 A request's head has 10 seconds to arrive and its body 60; a head may have a megabyte before it is refused unread. A small
-request whose answer takes no time (everything about messages) is served where its last byte is read, and answered in one
-piece: no task, no second turn of the loop, no second segment. That is two thirds of what such a request costs otherwise.
+request whose answer waits for nothing is served where its last byte is read, and answered in one piece: no task, no second
+turn of the loop, no second segment. Without this it would cost between a tenth and a quarter more.
 """
 
 from __future__ import annotations
@@ -184,7 +184,12 @@ class Protocol(HttpToolsProtocol):
             return False
         if self.limit_concurrency is not None and len(self.connections) >= self.limit_concurrency:
             return False
-        size = next((value for name, value in self.headers if name == b"content-length"), b"")
+        size = b"0"
+        for name, value in self.headers:
+            if name == b"content-length":
+                size = value
+            elif name == b"transfer-encoding":
+                return False
         if not size.isdigit() or int(size) > _PROMPT_BYTES_MAX:
             return False
         url = httptools.parse_url(self.url)

@@ -6,22 +6,21 @@ from typing import TYPE_CHECKING, Any
 
 from emulator.engine.options import not_retry_options
 from emulator.engine.targets.batch import RETRY, RETRY_ALL
-from emulator.workers.python.errors import JsException
+from emulator.workers.python.errors import JsTypeError
 from emulator.workers.python.javascript import convert
 from emulator.workers.python.javascript.js_time import JsTime
 from emulator.workers.python.javascript.js_values import JsDict, JsList
+from emulator.workers.python.runtime_names import known, missing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from emulator.engine.targets.batch import Message, MessageBatch
 
 
 class WorkerMessage:
     """A message: `id`, `timestamp` (UTC, without a zone), `attempts`, `body` (each access the same value), `ack`, `retry`."""
 
-    def __init__(self, inner: Message, warn: Callable[[str], None]) -> None:
-        self._inner, self._warn = inner, warn
+    def __init__(self, inner: Message) -> None:
+        self._inner = inner
         self.id, self.attempts = inner.id, inner.attempts
         self.timestamp = JsTime.at(inner.timestamp)
 
@@ -38,23 +37,26 @@ class WorkerMessage:
 
     def retry(self, options: Any = None, **named: Any) -> None:
         """Ask for it again after `delaySeconds`."""
-        self._inner.retry(_delay(RETRY, options, named, self._warn))
+        self._inner.retry(_delay(RETRY, options, named))
 
     def to_py(self, **_options: Any) -> WorkerMessage:
         """The message itself."""
         return self
+
+    def __getattr__(self, name: str) -> Any:
+        raise missing(self, "message", name)
 
     def __repr__(self) -> str:
         return f"Message(id={self.id!r}, attempts={self.attempts}, body={self.body!r})"
 
 
 class WorkerBatch:
-    """A batch: `queue`, `messages`, `metadata.metrics`, `ackAll`, `retryAll`. `warn` hears what the runtime would ignore."""
+    """A batch: `queue`, `messages`, `metadata.metrics`, `ackAll`, `retryAll`."""
 
-    def __init__(self, inner: MessageBatch, warn: Callable[[str], None]) -> None:
-        self._inner, self._warn = inner, warn
+    def __init__(self, inner: MessageBatch) -> None:
+        self._inner = inner
         self.queue = inner.queue
-        self.messages = JsList(WorkerMessage(message, warn) for message in inner.messages)
+        self.messages = JsList(WorkerMessage(message) for message in inner.messages)
         metrics = inner.metadata.metrics
         oldest = metrics.oldest_message_timestamp
         self.metadata = JsDict(metrics=JsDict(backlogCount=metrics.backlog_count, backlogBytes=metrics.backlog_bytes))
@@ -67,27 +69,17 @@ class WorkerBatch:
 
     def retryAll(self, options: Any = None, **named: Any) -> None:  # noqa: N802 - JavaScript's name
         """Ask for every message again about which nothing has been said, after `delaySeconds`."""
-        self._inner.retry_all(_delay(RETRY_ALL, options, named, self._warn))
+        self._inner.retry_all(_delay(RETRY_ALL, options, named))
 
-    def ack_all(self) -> None:
-        """`ackAll()`, with a warning: the runtime has no such name."""
-        self._warn("batch.ack_all() does not exist in the runtime: it is ackAll()")
-        self.ackAll()
-
-    def retry_all(self, options: Any = None, **named: Any) -> None:
-        """`retryAll()`, with a warning: the runtime has no such name."""
-        self._warn("batch.retry_all() does not exist in the runtime: it is retryAll()")
-        self.retryAll(options, **named)
+    def __getattr__(self, name: str) -> Any:
+        raise missing(self, "batch", name)
 
     def __repr__(self) -> str:
         return f"MessageBatch(queue={self.queue!r}, messages={self.messages!r})"
 
 
-def _delay(call: str, options: Any, named: dict[str, Any], warn: Callable[[str], None]) -> dict[str, Any] | None:
+def _delay(call: str, options: Any, named: dict[str, Any]) -> dict[str, Any] | None:
+    """The options that the runtime knows. Raises TypeError for what is no options object."""
     if isinstance(options, str | int | float):
-        raise JsException(not_retry_options(call), "TypeError")
-    members = convert.options_of(options, named)
-    if "delay_seconds" in members:
-        warn("retry(delay_seconds=…) has no effect in the runtime: it is delaySeconds")
-        members.setdefault("delaySeconds", members["delay_seconds"])
-    return {"delaySeconds": members["delaySeconds"]} if members.get("delaySeconds") is not None else None
+        raise JsTypeError(not_retry_options(call))
+    return known(call.split("'")[1], convert.options_of(options, named), ["delaySeconds"]) or None

@@ -2,12 +2,42 @@
 
 from __future__ import annotations
 
+from contextvars import ContextVar
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+hearing: ContextVar[Callable[[str, bool], None] | None] = ContextVar("hearing", default=None)
+"""Who hears, while a Worker's code runs, what is said of it: a text, and whether the emulator lacks what the runtime has."""
+
+
+def tell(text: str, *, lacking: bool = False) -> None:
+    """Tell whose Worker runs, where the user looks: its console; also the report, when the emulator lacks something."""
+    hear = hearing.get()
+    if hear is not None:
+        hear(text, lacking)
+
 
 class NotEmulated(NotImplementedError, ImportError):  # noqa: N818 - what is so
-    """A part of the runtime that the emulator does not have. Also an ImportError: Workers that try an import can go on."""
+    """A part of the runtime that the emulator does not have: raised, and told, in case the Worker's own code swallows it.
+
+    Also an ImportError: Workers that try an import can go on.
+    """
 
     def __init__(self, what: str, instead: str = "") -> None:
-        super().__init__(f"not emulated: {what}{f' ({instead})' if instead else ''}")
+        text = f"not emulated: {what}{f' ({instead})' if instead else ''}"
+        super().__init__(text)
+        tell(text, lacking=True)
+
+
+class NoSuchMember(NotImplementedError, AttributeError):  # noqa: N818 - what is so
+    """The same, of a member: who asks with `hasattr` or a default goes on without it."""
+
+    def __init__(self, what: str) -> None:
+        text = f"not emulated: {what}"
+        super().__init__(text)
+        tell(text, lacking=True)
 
 
 class FetchRefused(OSError):  # noqa: N818 - what happened to it
@@ -23,3 +53,10 @@ class JsException(Exception):  # noqa: N818 - Pyodide's name
     def __init__(self, message: str, name: str = "Error") -> None:
         super().__init__(f"{name}: {message}")
         self.name, self.message = name, message
+
+
+class JsTypeError(JsException, TypeError):
+    """A TypeError that JavaScript threw."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, "TypeError")

@@ -37,7 +37,7 @@ class Importer:
 
     def __init__(self, roots: Sequence[Path], stand_ins: Mapping[str, ModuleType]) -> None:
         self.prefix = f"_python_worker_{next(_numbers)}"
-        self._roots = [str(root) for root in roots]
+        self._given = [str(root) for root in roots]
         self._stand_ins = stand_ins
         self._tops = {name.partition(".")[0] for name in stand_ins}
         self._builtins = {**vars(builtins), "__import__": self._import}
@@ -46,6 +46,12 @@ class Importer:
         package.__path__ = []
         self._keep(package)
         self._importlib = _importlib_for(self)
+
+    @property
+    def _roots(self) -> list[str]:
+        """Where the Worker's own files are: beside what is given, what it has put into its `sys.path`."""
+        path: list[str] = self._stand_ins["sys"].path
+        return [*self._given, *(each for each in path if each not in sys.path)]
 
     def load_main(self, file: Path) -> ModuleType:
         """Run the Worker's main file as a module. What it raises is raised here."""

@@ -12,16 +12,21 @@ from emulator.workers.promise import Promise
 from emulator.workers.python.javascript import convert
 from emulator.workers.python.javascript.js_time import JsTime
 from emulator.workers.python.javascript.js_values import JsDict
+from emulator.workers.python.runtime_names import Partial, known
 
 if TYPE_CHECKING:
     from emulator.engine.metrics import Metrics
     from emulator.workers.bindings import Binding
 
 
-class QueueBinding:
+_OPTIONS = ("contentType", "delaySeconds")
+"""Other members of an options object are ignored, as the runtime does."""
+
+
+class QueueBinding(Partial):
     """What `self.env.MY_QUEUE` is. `content_type` is what a body without one has: json, or v8 before 2024-03-18.
 
-    What cannot cross raises TypeError at once; what the service refuses is raised where the call is awaited.
+    What cannot cross raises TypeError at once; what JSON or the service refuses is raised where the call is awaited.
     """
 
     def __init__(self, inner: Binding, content_type: str) -> None:
@@ -29,45 +34,37 @@ class QueueBinding:
 
     def send(self, body: Any = UNDEFINED, options: Any = None, **named: Any) -> Promise:
         """Store one message; `contentType`, `delaySeconds`."""
-        known = _known(options, named)
-        content_type = known.setdefault("contentType", self._content_type)
-        crossed = _crossed(body, content_type)
-        return Promise(lambda: _reply(self._inner.send(crossed, known).value.metrics))
+        chosen = known("send", convert.options_of(options, named), _OPTIONS)
+        content_type = chosen.setdefault("contentType", self._content_type)
+        convert.python_to_rpc(body)
+        return Promise(lambda: _reply(self._inner.send(_stored(body, content_type), chosen).value.metrics))
 
     def sendBatch(self, messages: Any, options: Any = None, **named: Any) -> Promise:  # noqa: N802 - JavaScript's name
         """Store messages together; each `{"body": …, "contentType": …, "delaySeconds": …}`."""
-        known = _known(options, named)
-        known.pop("contentType", None)
-        rows = [self._row(row) for row in messages]
-        return Promise(lambda: _reply(self._inner.send_batch(rows, known).value.metrics))
-
-    send_batch = sendBatch
+        chosen = known("sendBatch", convert.options_of(options, named), _OPTIONS[1:])
+        rows = [convert.options_of(row, {}) for row in messages]
+        for row in rows:
+            convert.python_to_rpc(row.get("body"))
+        return Promise(lambda: _reply(self._inner.send_batch([self._row(row) for row in rows], chosen).value.metrics))
 
     def metrics(self) -> Promise:
         """The backlog now."""
         return Promise(lambda: _metrics(self._inner.metrics().value))
 
-    def _row(self, given: Any) -> dict[str, Any]:
-        row = _known(given, {})
+    def _row(self, given: dict[str, Any]) -> dict[str, Any]:
+        row = known("sendBatch", given, _OPTIONS)
         content_type = row.setdefault("contentType", self._content_type)
-        members = convert.options_of(given, {})
-        return {**row, "body": _crossed(members["body"], content_type)} if "body" in members else row
+        return {**row, "body": _stored(given["body"], content_type)} if "body" in given else row
 
     def __repr__(self) -> str:
         return repr(self._inner)
 
 
-def _crossed(body: Any, content_type: object) -> Any:
+def _stored(body: Any, content_type: object) -> Any:
     if body is UNDEFINED:
         return UNDEFINED
     as_json = isinstance(content_type, str) and content_type.lower() == "json"
     return convert.stored(body, as_json=as_json)
-
-
-def _known(options: Any, named: dict[str, Any]) -> dict[str, Any]:
-    """The two options that there are; other members of an object are ignored, as the runtime does."""
-    members = convert.options_of(options, named)
-    return {name: members[name] for name in ("contentType", "delaySeconds") if members.get(name) is not None}
 
 
 def _metrics(metrics: Metrics) -> JsDict:

@@ -5,6 +5,7 @@ What they lack raises NotEmulated when it is imported or touched.
 
 from __future__ import annotations
 
+import os
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -17,10 +18,10 @@ from emulator.workers.python.javascript.http_values import Request, Response
 from emulator.workers.python.javascript.js_url import URL
 from emulator.workers.python.javascript.js_values import JsProxy
 from emulator.workers.python.javascript.to_js import create_proxy, to_js
-from emulator.workers.python.worker_sys import WorkerSys
+from emulator.workers.python.worker_sys import WorkerSys, worker_os
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, MutableMapping
 
     from emulator.workers.python.console import Console
 
@@ -46,6 +47,19 @@ class WorkerEntrypoint:
         self.ctx, self.env = ctx, env
 
 
+class NonRetryableError(Exception):
+    """`workers.workflows.NonRetryableError`."""
+
+
+def _of_other_kind(name: str, what: str) -> type:
+    """A base class of what a Worker's file may have beside its consumer: it loads, and only making one is not emulated."""
+
+    def refuse(self: Any, *_given: Any, **_named: Any) -> None:
+        raise NotEmulated(f"{what}: an instance of {type(self).__name__}")
+
+    return type(name, (), {"__init__": refuse, "__module__": "workers", "__doc__": f"The base of {what}."})
+
+
 def handler(function: Any) -> Any:
     """The decorator of module-level handlers. Requests and environments are Python's already: the function stays as it is."""
     return function
@@ -58,9 +72,11 @@ def stand_ins(
     fetch: Callable[..., Any],
     wait_until: Callable[[Any], None],
     now_us: Callable[[], int],
+    environ: MutableMapping[str, str],
 ) -> dict[str, ModuleType]:
     """The modules by dotted name, and the base class as `workers.WorkerEntrypoint`."""
     base = type("WorkerEntrypoint", (WorkerEntrypoint,), {"__module__": "workers", "__doc__": WorkerEntrypoint.__doc__})
+    steps = StandIn("workers.workflows", {"NonRetryableError": NonRetryableError})
     web = StandIn("asgi", {"fetch": asgi.fetch})
     ffi = StandIn(
         "pyodide.ffi",
@@ -72,9 +88,11 @@ def stand_ins(
     workers = StandIn(
         "workers",
         {
-            "Headers": Headers, "Request": Request, "Response": Response, "WorkerEntrypoint": base, "asgi": web, "env": env,
-            "fetch": fetch, "handler": handler, "python_from_rpc": convert.python_from_rpc,
-            "python_to_rpc": convert.python_to_rpc, "waitUntil": wait_until, "wait_until": wait_until,
+            "DurableObject": _of_other_kind("DurableObject", "Durable Objects"), "Headers": Headers, "Request": Request,
+            "Response": Response, "WorkerEntrypoint": base, "asgi": web, "env": env, "fetch": fetch, "handler": handler,
+            "WorkflowEntrypoint": _of_other_kind("WorkflowEntrypoint", "Workflows"), "workflows": steps,
+            "python_from_rpc": convert.python_from_rpc, "python_to_rpc": convert.python_to_rpc, "waitUntil": wait_until,
+            "wait_until": wait_until,
         },
     )  # fmt: skip
     js = StandIn(
@@ -86,6 +104,15 @@ def stand_ins(
         },
     )  # fmt: skip
     pyodide = StandIn("pyodide", {"ffi": ffi})
-    modules = {"workers": workers, "workers.asgi": web, "asgi": web, "js": js, "pyodide": pyodide, "pyodide.ffi": ffi}
+    modules = {
+        "workers.workflows": steps,
+        "workers": workers,
+        "workers.asgi": web,
+        "asgi": web,
+        "js": js,
+        "pyodide": pyodide,
+        "pyodide.ffi": ffi,
+    }
     runtime = {**modules, **{name: StandIn(name, {}) for name in ("_pyodide", "pyodide_js")}}
-    return {**runtime, **worker_time.modules(now_us), "sys": WorkerSys(runtime)}
+    process = {"os": worker_os(environ), "os.path": os.path, "sys": WorkerSys(runtime)}
+    return {**runtime, **worker_time.modules(now_us), **process}

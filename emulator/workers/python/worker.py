@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import contextvars
 import inspect
-from pathlib import Path
+import types
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from emulator.workers.python.batch import WorkerBatch
 from emulator.workers.python.console import Console, Line
 from emulator.workers.python.entry import ARGUMENTS, HANDLERS, Entry, call_with, places
-from emulator.workers.python.errors import FetchRefused
+from emulator.workers.python.errors import FetchRefused, hearing, tell
 from emulator.workers.python.importing import Importer
 from emulator.workers.python.javascript.http_values import Request, Response, request_of
+from emulator.workers.python.runtime_names import missing
 from emulator.workers.python.stand_ins import stand_ins
+from emulator.workers.python.surroundings import Surroundings
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Generator, Iterator
+    from contextlib import AbstractContextManager
+    from pathlib import Path
     from types import ModuleType
 
     from emulator.workers.host import Host
@@ -46,33 +51,31 @@ class Worker:
         self.env, self.responder = env, responder
         self.console: list[Line] = []
         self.fetches: list[Request] = []
-        self._host, self._waits, self._warned = host, waits, False
+        self._host, self._main, self._waits = host, main, waits
         self._console = Console(self.console)
+        self._around, self._said = Surroundings(), set[str]()
         modules = stand_ins(
             env=env,
             console=self._console,
             fetch=self._fetch_out,
             wait_until=self._wait_until,
             now_us=host.now_us,
+            environ=self._around.environ,
         )
         importer = Importer(_roots(main.parent, project), modules)
-        self.module: ModuleType = importer.load_main(main)
+        with self._inside(None):
+            self.module: ModuleType = importer.load_main(main)
         self._entry = Entry(self.module, modules["workers"].WorkerEntrypoint, classes=classes)
 
     def queue(self, batch: Any, _env: Any = None, ctx: Any = None) -> Any:
         """Handle a batch of the emulator: `emu.attach(worker)` and `emu.consume(queue, worker)` call it."""
-        seen = WorkerBatch(batch, self._console.warn)
-        ctx = ctx if self._waits else RequestContext(self._host.keep)
-        token = _context.set(ctx)
-        try:
-            found = self._entry.find("queue", self.env, ctx)
+        with self._inside(context := self._context_of(ctx)):
+            found = self._entry.find("queue", self.env, context)
             if found is None:
                 raise RuntimeError(self._entry.missing("queue"))
             self._warn_of_narrow(found)
-            result = call_with(found, (seen,), (self.env, ctx))
-        finally:
-            _context.reset(token)
-        return _within(ctx, result) if inspect.isawaitable(result) else None
+            result = call_with(found, (WorkerBatch(batch),), (self.env, context))
+        return self._within(context, result) if inspect.isawaitable(result) else None
 
     async def fetch(self, request: Any, init: Any = None, /, **options: Any) -> Response:
         """Let the Worker answer a Request, or a URL (or path) with a Request's options. Virtual time passes as it asks.
@@ -90,16 +93,12 @@ class Worker:
 
         The result is what it returns; of an `async` one, an awaitable that runs on virtual time. Raises AttributeError.
         """
-        context = RequestContext(self._host.keep)
-        token = _context.set(context)
-        try:
+        with self._inside(context := RequestContext(self._host.keep)):
             if name in HANDLERS and (found := self._entry.find(name, self.env, context)) is not None:
                 result = call_with(found, given, (self.env, context))
             else:
                 result = self._named(name, context)(*given, **named)
-        finally:
-            _context.reset(token)
-        return self._host.run(_within(context, result)) if inspect.isawaitable(result) else result
+        return self._host.run(self._within(context, result)) if inspect.isawaitable(result) else result
 
     async def _run(self, name: str, given: tuple[Any, ...]) -> Any:
         if not self._entry.has(name):
@@ -107,18 +106,44 @@ class Worker:
         context = RequestContext(self._host.keep)
 
         async def handle() -> Any:
-            _context.set(context)
             found = self._entry.find(name, self.env, context)
             result = call_with(found, given, (self.env, context)) if found is not None else None
             return await result if inspect.isawaitable(result) else result
 
-        return await self._host.run(handle())
+        return await self._host.run(self._within(context, handle()))
 
-    def _warn_of_narrow(self, found: Any) -> None:
-        """Say once that a method of fewer than three arguments may fail in the runtime, which passes three."""
-        if not self._warned and inspect.ismethod(found) and places(found) < ARGUMENTS:
-            self._warned = True
-            self._console.warn(
+    def _context_of(self, ctx: Any) -> RequestContext:
+        """What a queue handler gets: with the flag, what it leaves to `waitUntil` outlives its batch."""
+        return RequestContext(ctx.waitUntil if self._waits and ctx is not None else self._host.keep)
+
+    @contextmanager
+    def _inside(self, context: Any) -> Iterator[None]:
+        """The Worker's code runs: what it changes stays its own, and what is said of it is heard."""
+        tokens = _context.set(context), hearing.set(self._hear)
+        try:
+            with self._around.entered():
+                yield
+        finally:
+            _context.reset(tokens[0])
+            hearing.reset(tokens[1])
+
+    async def _within(self, context: Any, result: Any) -> Any:
+        """Await a handler, step by step inside."""
+        return await _stepped(result, lambda: self._inside(context))
+
+    def _hear(self, text: str, lacking: bool) -> None:
+        """Each text once: to the console, and to the report what the emulator lacks."""
+        if text not in self._said:
+            self._said.add(text)
+            self._console.warn(text)
+            if lacking:
+                self._host.warn(f"{self!r}: {text}")
+
+    @staticmethod
+    def _warn_of_narrow(found: Any) -> None:
+        """Say that a method of fewer than three arguments may fail in the runtime, which passes three."""
+        if inspect.ismethod(found) and places(found) < ARGUMENTS:
+            tell(
                 "the runtime calls queue(batch, env, ctx): "
                 "write queue(self, batch, env=None, ctx=None), or every delivery may fail"
             )
@@ -160,24 +185,38 @@ class Worker:
         context.waitUntil(awaitable)
 
     def __repr__(self) -> str:
-        return f"<Worker {Path(self.module.__file__ or '').name}>"
+        return f"<Worker {self._main.name}>"
 
 
 class RequestContext:
-    """The `ctx` of a request: `waitUntil(awaitable)` lets it go on after the answer."""
+    """`ctx`: `waitUntil(awaitable)` lets it go on after the answer, or keeps the batch open."""
 
     def __init__(self, keep: Callable[[Awaitable[Any]], None]) -> None:
         self.props: dict[str, Any] = {}
-        self.waitUntil = self.wait_until = keep
+        self.waitUntil = keep
 
     def passThroughOnException(self) -> None:  # noqa: N802 - JavaScript's name
         """Nothing: there is no origin behind the emulator."""
 
+    def __getattr__(self, name: str) -> Any:
+        raise missing(self, "ctx", name)
 
-async def _within(context: Any, result: Any) -> Any:
-    """Await a handler, with its context for `wait_until`."""
-    _context.set(context)
-    return await result
+
+@types.coroutine
+def _stepped(awaitable: Any, around: Callable[[], AbstractContextManager[None]]) -> Generator[Any, Any, Any]:
+    """Await something, every step of it in a context."""
+    steps, error = awaitable.__await__(), None
+    while True:
+        with around():
+            try:
+                waits_for = next(steps) if error is None else steps.throw(error)
+            except StopIteration as end:
+                return end.value
+        try:
+            yield waits_for
+            error = None
+        except BaseException as thrown:  # noqa: BLE001 - whatever it is, the work hears of it
+            error = thrown
 
 
 def _roots(folder: Path, project: Path) -> list[Path]:

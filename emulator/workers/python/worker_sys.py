@@ -1,28 +1,41 @@
-"""`sys` for a Worker's own modules: they run on `emscripten`, and find the runtime's modules among `sys.modules`.
+"""`sys` and `os` for a Worker's own modules: they run on `emscripten`, and what is set on these is the Worker's own.
 
-That is how Python code asks whether it runs in Pyodide: https://pyodide.org/en/stable/usage/faq.html (How to detect).
+Among `sys.modules` they find the runtime's, which is how Python code asks whether it runs in Pyodide:
+https://pyodide.org/en/stable/usage/faq.html (How to detect).
 """
 
 from __future__ import annotations
 
+import os
 import sys
 from collections import ChainMap
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, MutableMapping
 
 
 class WorkerSys(ModuleType):
-    """Python's own `sys`, but for `platform` and `modules`. What is set on it, is set on that."""
+    """Python's own `sys`, but for `platform`, `modules`, `path` and what the Worker sets."""
 
     def __init__(self, runtime: Mapping[str, ModuleType]) -> None:
         super().__init__("sys", sys.__doc__)
-        self.__dict__.update(platform="emscripten", modules=ChainMap({**runtime, "sys": self}, sys.modules))
+        modules = ChainMap({**runtime, "sys": self}, sys.modules)
+        self.__dict__.update(platform="emscripten", modules=modules, path=list(sys.path))
 
     def __getattr__(self, name: str) -> Any:
         return getattr(sys, name)
 
-    def __setattr__(self, name: str, value: Any) -> None:
-        setattr(sys, name, value)
+
+def worker_os(environ: MutableMapping[str, str]) -> ModuleType:
+    """Python's own `os` with another `environ`."""
+    module = ModuleType("os", os.__doc__)
+    module.__dict__.update(vars(os))
+
+    def set_variable(name: str, value: str) -> None:
+        environ[name] = value
+
+    own = {"environ": environ, "getenv": environ.get, "putenv": set_variable, "unsetenv": lambda name: environ.pop(name, None)}
+    module.__dict__.update(own)
+    return module

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from emulator.workers.promise import Promise
 from emulator.workers.python.errors import JsException
 from emulator.workers.python.javascript.js_values import JsDict, JsList
+from emulator.workers.python.runtime_names import Partial
 from emulator.workers.stores.d1_clock import put_clock
 from emulator.workers.stores.d1_statement import Statement, out
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 _TRANSACTION = re.compile(r"\s*(BEGIN|COMMIT|ROLLBACK|SAVEPOINT|RELEASE)\b", re.IGNORECASE)
 
 
-class D1:
+class D1(Partial):
     """A database. `connection` is the SQLite connection, for tests that want to look without awaiting."""
 
     def __init__(self, now_us: Callable[[], int]) -> None:
@@ -92,7 +93,7 @@ class D1:
         return JsDict(count=count, duration=0)
 
 
-class D1Session:
+class D1Session(Partial):
     """`withSession()`: statements and batches of the database; `getBookmark()` is None before the first."""
 
     def __init__(self, database: D1) -> None:

@@ -9,6 +9,7 @@ from emulator.workers.promise import Promise
 from emulator.workers.python.errors import JsException
 from emulator.workers.python.javascript import convert
 from emulator.workers.python.javascript.js_values import JsDict, JsList
+from emulator.workers.python.runtime_names import Partial
 
 
 class Database(Protocol):
@@ -19,7 +20,7 @@ class Database(Protocol):
         ...
 
 
-class Statement:
+class Statement(Partial):
     """A prepared statement; `bind` gives another one, with values."""
 
     def __init__(self, database: Database, sql: str, values: tuple[Any, ...] = ()) -> None:

@@ -12,6 +12,7 @@ from emulator.workers.promise import Promise
 from emulator.workers.python.errors import JsException, NotEmulated
 from emulator.workers.python.javascript import convert
 from emulator.workers.python.javascript.js_values import JsDict, JsList
+from emulator.workers.python.runtime_names import Partial
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,7 +31,7 @@ class _Entry(NamedTuple):
     metadata: Any
 
 
-class KV:
+class KV(Partial):
     """A namespace. `now_ms` is the clock, in milliseconds since 1970."""
 
     def __init__(self, now_ms: Callable[[], int]) -> None:

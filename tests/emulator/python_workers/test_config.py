@@ -272,16 +272,49 @@ def test_retry_options_of_every_make(emu, write):
     assert not emu.errors
 
 
-def test_names_that_only_the_emulator_knows_work_with_a_warning(emu, write):
-    worker = write("""
+UNKNOWN = [
+    ("m.retry(delay_seconds=60)", "retry(delay_seconds=…) has no effect in the runtime: it is delaySeconds", None),
+    ('m.retry({"delay_seconds": 60})', "retry(delay_seconds=…) has no effect in the runtime: it is delaySeconds", None),
+    ("batch.retryAll(delay_seconds=60)", "retryAll(delay_seconds=…) has no effect in the runtime: it is delaySeconds", None),
+    ("batch.retry_all()", "batch.retry_all does not exist in the runtime: it is retryAll", "AttributeError: batch has no attribute 'retry_all'"),
+    ("batch.ack_all()", "batch.ack_all does not exist in the runtime: it is ackAll", "AttributeError: batch has no attribute 'ack_all'"),
+    ("m.nothing", None, "AttributeError: message has no attribute 'nothing'"),
+    ("await env.JOBS.send_batch([])", "QueueBinding.send_batch does not exist in the runtime: it is sendBatch",
+     "AttributeError: QueueBinding has no attribute 'send_batch'"),
+    ("ctx.wait_until(None)", "ctx.wait_until does not exist in the runtime: it is waitUntil", "AttributeError: ctx has no attribute 'wait_until'"),
+    ("m.retry(60)", None, "JsTypeError: TypeError: Failed to execute 'retry' on 'QueueMessage': parameter 1 is not of type 'QueueRetryOptions'."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("call", "told", "error"), UNKNOWN)
+def test_what_the_runtime_does_not_know_has_no_effect_or_is_no_attribute_and_is_told(emu, write, call, told, error):
+    worker = write(f"""
         class Default:
-            def queue(self, batch):
-                batch.messages[0].retry(delay_seconds=9) if batch.messages[0].attempts == 1 else batch.ack_all()
+            async def queue(self, batch, env=None, ctx=None):
+                for m in batch.messages:
+                    if m.attempts == 1:
+                        {call}
     """)
     emu.queue("jobs").send(1)
     emu.run_until_idle()
-    assert emu.now.second == 9
-    assert [(line.level, line.text.split(" ")[0]) for line in worker.console[1:]] == [("warn", "retry(delay_seconds=…)"), ("warn", "batch.ack_all()")]
+    assert [tuple(line) for line in worker.console] == ([("warn", told)] if told else [])
+    assert [delivery.error for delivery in emu.deliveries][:1] == [error]
+    assert emu.now.second == 0
+    assert emu.report().warnings == []
+
+
+def test_options_of_a_send_that_the_runtime_does_not_know_have_no_effect(emu, write, run):
+    worker = write("""
+        class Default:
+            async def job(self):
+                await self.env.JOBS.send("a", content_type="text", delay_seconds=60)
+                await self.env.JOBS.sendBatch([{"body": "b", "content_type": "text"}], delay_seconds=60)
+    """, queues={"producers": [{"binding": "JOBS", "queue": "jobs"}]})
+    run(worker.call("job"))
+    assert [(m.content_type, m.state) for m in emu.queue("jobs").messages()] == [("json", "ready")] * 2
+    assert [line.text.split(" ")[0] for line in worker.console] == [
+        "send(content_type=…)", "send(delay_seconds=…)", "sendBatch(delay_seconds=…)", "sendBatch(content_type=…)",
+    ]  # fmt: skip
 
 
 def test_batch_metadata_and_message_repr(emu, write):

@@ -255,9 +255,20 @@ def test_many_bindings(load, run):
     assert "not emulated" in repr(worker.env.OTHER)
 
 
-def test_not_there(load):
-    with pytest.raises(ImportError, match=r"not emulated: workers\.DurableObject"):
-        load("not_there")
+def test_other_classes(emu, load):
+    worker = load("other_classes")
+    assert (worker.console, emu.report().warnings) == ([], [])
+    for _ in range(2):
+        emu.queue("jobs").send("x")
+        emu.run_until_idle()
+    assert (worker.module.SEEN, fates(emu)) == (["x", "x"], [("x", "acked"), ("x", "acked")])
+    said = "not emulated: env.ROOMS, a binding of durable_objects (put an object of your own there: worker.env.ROOMS = …)"
+    assert [tuple(line) for line in worker.console] == [("warn", said)]
+    assert emu.report().warnings == [f"<Worker entry.py>: {said}"]
+    with pytest.raises(NotImplementedError, match=r"^not emulated: Durable Objects: an instance of Room$"):
+        worker.call("Room", None, None)
+    with pytest.raises(NotImplementedError, match=r"^not emulated: Workflows: an instance of Import$"):
+        worker.module.Import(None, None)
 
 
 def test_optional_import(emu, load):
@@ -265,7 +276,9 @@ def test_optional_import(emu, load):
     emu.queue("jobs").send(1)
     emu.run_until_idle()
     assert worker.module.caches is None
-    assert worker.module.WorkflowEntrypoint is object
+    assert worker.module.FormData is None
+    told = [line.text.split(" (")[0] for line in worker.console if line.text.startswith("not emulated")]
+    assert told == ["not emulated: js.caches", "not emulated: workers.FormData"]
     assert fates(emu) == [(1, "dropped")]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import subprocess
 import sys
@@ -232,3 +233,105 @@ def test_source_and_module_can_be_inspected(write):
 def test_an_emulator_without_workers_loads_none_of_it():
     code = "import sys, emulator; emulator.Emulator().close(); assert not [m for m in sys.modules if 'python_workers' in m]"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+LEAKS = """
+    import asyncio, logging, os, signal, sys, warnings
+    from os import environ, getenv
+    from workers import WorkerEntrypoint
+    SEEN = []
+    def change(n):
+        sys.path.insert(0, f"/leak{n}")
+        sys.modules[f"leak{n}"] = sys
+        sys.leak = n
+        os.environ[f"LEAK{n}"] = environ["LEAK"] = str(n)
+        os.putenv(f"PUT{n}", "1")
+        os.environ.pop("TAKEN", None)
+        os.chdir("/")
+        warnings.simplefilter("ignore", category=[UserWarning, FutureWarning, ImportWarning, BytesWarning][n])
+        logging.root.addHandler(logging.NullHandler())
+        logging.root.setLevel(10 + n)
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    def seen():
+        return (getenv("LEAK"), "TAKEN" in os.environ, os.environ.get("OUTSIDE"), f"/leak0" in sys.path, sys.leak)
+    change(0)
+    class Default(WorkerEntrypoint):
+        def sync(self): return seen(), change(1)
+        async def job(self):
+            SEEN.append(seen())
+            change(2)
+            await asyncio.sleep(1)
+            SEEN.append(seen())
+            await asyncio.gather(self.child())
+            SEEN.append(seen())
+        async def child(self):
+            SEEN.append(seen())
+            os.environ["LEAK"] = "child"
+            os.environ["CHILD"] = "1"
+            del os.environ["CHILD"]
+            assert len(os.environ) == len(os.environ.copy()) and "CHILD" not in os.environ
+"""
+
+
+def surroundings():
+    import logging
+    import os
+    import signal
+    import warnings
+
+    return (
+        list(sys.path), dict(os.environ), os.getcwd(), list(warnings.filters), list(logging.root.handlers), logging.root.level,
+        signal.getsignal(signal.SIGTERM), {name for name in sys.modules if "leak" in name}, hasattr(sys, "leak"),
+    )  # fmt: skip
+
+
+def test_nothing_of_a_worker_reaches_the_test(write, run, monkeypatch):
+    monkeypatch.setenv("TAKEN", "1")
+    monkeypatch.setenv("LEAK", "the test's")
+    before = surroundings()
+    worker = write(LEAKS, queues={})
+    assert surroundings() == before
+    assert worker.call("sync")[0] == ("0", False, None, True, 0)
+    assert surroundings() == before
+    monkeypatch.setenv("OUTSIDE", "later")
+    before = surroundings()
+    run(worker.call("job"))
+    assert surroundings() == before
+    found = [(leak, taken, outside, number) for leak, taken, outside, _, number in worker.module.SEEN]
+    assert found == [("1", False, "later", 1), ("2", False, "later", 2), ("2", False, "later", 2), ("child", False, "later", 2)]
+
+
+def test_two_workers_in_turns_keep_their_own(write, run):
+    import os
+
+    source = """
+        import asyncio, os
+        from workers import WorkerEntrypoint, Response
+        os.environ["WHO"] = "{who}"
+        class Default(WorkerEntrypoint):
+            async def fetch(self, request):
+                seen = []
+                for _ in range(3):
+                    seen.append(os.environ["WHO"])
+                    await asyncio.sleep(1)
+                other = getattr(self.env, "OTHER", None)
+                return Response(",".join(seen) + (await (await other.fetch("/")).text() if other else "") + os.environ["WHO"])
+    """
+    one, two = write(source.format(who="a"), queues={}), write(source.format(who="b"), queues={})
+    one.env.OTHER = two
+
+    async def main():
+        return [await answer.text() for answer in await asyncio.gather(one.fetch("/"), two.fetch("/"))]
+
+    assert run(main()) == ["a,a,ab,b,bba", "b,b,bb"]
+    assert "WHO" not in os.environ
+
+
+def test_what_a_worker_puts_into_its_path_is_where_its_own_modules_are(write, tmp_path):
+    (tmp_path / "vendored").mkdir()
+    (tmp_path / "vendored" / "far.py").write_text("WHO = 'far'\n")
+    module = write(f"import sys\nsys.path.append({str(tmp_path / 'vendored')!r})\nimport far\n").module
+    assert module.far.WHO == "far"
+    assert "far" not in sys.modules
+    with pytest.raises(ModuleNotFoundError):
+        write("import far\n", queues={})

@@ -7,8 +7,6 @@ import pytest
 from emulator.workers.python.errors import NotEmulated
 
 LACKING = [
-    ("from workers import DurableObject", "workers.DurableObject"),
-    ("from workers import WorkflowEntrypoint", "workers.WorkflowEntrypoint"),
     ("import workers\nworkers.import_from_javascript('x')", "workers.import_from_javascript"),
     ("from js import WebSocketPair", "js.WebSocketPair"),
     ("import js\njs.crypto.randomUUID()", "js.crypto"),
@@ -17,7 +15,7 @@ LACKING = [
     ("import pyodide.code", "pyodide.code"),
     ("from pyodide import eval_code", "pyodide.eval_code"),
     ("from asgi import websocket", "asgi.websocket"),
-    ("import workers.workflows", "workers.workflows"),
+    ("from workers.workflows import Step", "workers.workflows.Step"),
     ("from pyodide_js import loadPackage", "pyodide_js.loadPackage"),
 ]
 
@@ -218,3 +216,123 @@ def test_a_url_has_its_parts(write):
         else:
             raise AssertionError
     """)
+
+
+SWALLOWED = [
+    ("js.AbortSignal.timeout(5)", "js.AbortSignal"),
+    ("js.Object.freeze({})", "Object.freeze"),
+    ("js.Date.UTC(2026)", "Date.UTC"),
+    ("js.JSON.rawJSON('1')", "JSON.rawJSON"),
+    ("js.URL.canParse('x')", "URL.canParse"),
+    ("js.URL.new('https://a/?b').searchParams.append('x', 1)", "SearchParams.append"),
+    ("js.Date.new().getFullYear()", "Date.getFullYear"),
+    ("js.Array.new(1).map(len)", "Array.map"),
+    ("await js.Response.new('x').blob()", "Response.blob"),
+    ("await js.Response.new('x').formData()", "form data"),
+    ("js.Request.new('https://a/').signal", "Request.signal"),
+    ("js.Headers.new().forEach(len)", "Headers.forEach"),
+    ("js.Response.new(None, webSocket=1)", "WebSockets"),
+    ("from pyodide.ffi import run_sync", "pyodide.ffi.run_sync"),
+    ("import pyodide.http", "pyodide.http"),
+    ("from workers import patch_env", "workers.patch_env"),
+    ("import helper", "a Worker's module that is no Python source: helper.so"),
+    ("await self.env.KV.get('k', 'stream')", "KV values as streams"),
+    ("self.env.KV.deleteBulk(['k'])", "KV.deleteBulk"),
+    ("await self.env.DB.dump()", "D1.dump"),
+    ("self.env.BUCKET.put('k', 'v')", "env.BUCKET, a binding of r2_buckets"),
+    ("self.env.AI.run('m')", "env.AI, a binding of ai"),
+    ("await self.env.VECTORS.query([1])", "env.VECTORS, a binding of vectorize"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("code", "what"), SWALLOWED)
+def test_what_is_not_emulated_is_told_though_the_worker_swallows_it(emu, write, code, what):
+    worker = write(f"""
+        import asyncio, js
+        from workers import WorkerEntrypoint
+        class Default(WorkerEntrypoint):
+            async def queue(self, batch, env=None, ctx=None):
+                await asyncio.gather(*(self.one(m) for m in batch.messages))
+            async def one(self, m):
+                await asyncio.sleep(1)
+                try:
+                    {code}
+                except Exception:
+                    pass
+    """, {"src/helper.so": ""}, kv_namespaces=[{"binding": "KV", "id": "1" * 32}], r2_buckets=[{"binding": "BUCKET", "bucket_name": "b"}],
+        ai={"binding": "AI"}, vectorize=[{"binding": "VECTORS", "index_name": "v"}], d1_databases=[{"binding": "DB", "database_id": "1"}])
+    emu.env.KV.put("k", "v")
+    for n in range(3):
+        emu.env.JOBS.send(n)
+    emu.run_until_idle()
+    (line,) = worker.console
+    assert (line.level, line.text.partition(" (")[0]) == ("warn", f"not emulated: {what}")
+    assert emu.report().warnings == [f"<Worker entry.py>: {line.text}"]
+    assert line.text in str(emu.report())
+
+
+def test_who_asks_whether_there_is_a_member_is_told_no(write):
+    worker = write("""
+        from js import Object, Response
+        assert not hasattr(Response.new("x"), "blob") and getattr(Object, "freeze", None) is None
+    """)
+    assert [line.text for line in worker.console] == ["not emulated: Response.blob", "not emulated: Object.freeze"]
+
+
+def test_what_a_test_itself_asks_for_is_raised_and_not_told(write):
+    worker = write("", r2_buckets=[{"binding": "BUCKET", "bucket_name": "b"}])
+    with pytest.raises(NotEmulated):
+        worker.env.BUCKET.get("k")
+    assert worker.console == []
+
+
+BIG = """
+    import js
+    from workers import WorkerEntrypoint
+    class Default(WorkerEntrypoint):
+        async def job(self, n):
+            await self.env.JOBS.send({"id": [n]})
+        async def batch(self, n):
+            await self.env.JOBS.sendBatch([{"body": 1}, {"body": n}])
+        def text(self, n):
+            return js.JSON.stringify([n])
+        async def metadata(self, n):
+            await self.env.KV.put("k", "v", metadata={"id": n})
+        async def v8(self, n):
+            await self.env.JOBS.send({"id": n}, contentType="v8")
+"""
+
+
+@pytest.mark.parametrize("n", [2**53 + 1, -(2**53) - 1, 1234567890123456789, 2**70])
+def test_an_int_beyond_2_53_is_a_bigint_and_json_refuses_it(emu, write, run, n):
+    worker = write(BIG, queues={"producers": [{"binding": "JOBS", "queue": "jobs"}]}, kv_namespaces=[{"binding": "KV", "id": "1" * 32}])
+    for name in ("job", "batch", "metadata"):
+        with pytest.raises(TypeError, match=r"^TypeError: Do not know how to serialize a BigInt$"):
+            run(worker.call(name, n))
+    with pytest.raises(TypeError, match="serialize a BigInt"):
+        worker.call("text", n)
+    assert emu.queue("jobs").bodies() == []
+    run(worker.call("v8", n))
+    assert emu.queue("jobs").bodies() == [{"id": n}]
+
+
+def test_an_int_up_to_2_53_is_a_number(emu, write, run):
+    worker = write(BIG, queues={"producers": [{"binding": "JOBS", "queue": "jobs"}]})
+    for n in (2**53, -(2**53), True):
+        run(worker.call("job", n))
+    assert emu.queue("jobs").bodies() == [{"id": [2**53]}, {"id": [-(2**53)]}, {"id": [True]}]
+
+
+def test_an_exception_crosses_as_an_error(emu, write, run):
+    worker = write("""
+        from workers import WorkerEntrypoint
+        SEEN = []
+        class Default(WorkerEntrypoint):
+            async def job(self):
+                await self.env.JOBS.send({"why": [ValueError("x")]}, contentType="json")
+            async def queue(self, batch, env=None, ctx=None):
+                SEEN.extend(m.body for m in batch.messages)
+    """)
+    run(worker.call("job"))
+    emu.run_until_idle()
+    assert worker.module.SEEN == [{"why": [{}]}]

@@ -8,7 +8,7 @@ from emulator.simulate import outline, page
 from emulator.simulate.scenario import MESSAGE
 from emulator.simulate.settings import with_value
 from emulator.simulate.sweep import simulate, slim
-from tests.emulator.http.browsers import browser
+from tests.emulator.server.browsers import browser
 from tests.emulator.simulation.scenarios import scenario
 
 CASE = scenario(seconds=600, rate=20, outage=(100, 200), mode=MESSAGE)._replace(label='<b onload="x">"evil" & long-' + "x" * 120)

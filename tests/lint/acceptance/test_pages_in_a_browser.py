@@ -6,7 +6,7 @@ import pytest
 
 from cfq_lint.checklist import html as checklist_html
 from cfq_lint.estimate import html as estimate_html
-from tests.emulator.http.browsers import browser
+from tests.emulator.server.browsers import browser
 
 from .support import ACCEPTANCE
 from .test_outputs import both, evil

@@ -9,8 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from tests.emulator.http.servers import Server
-from tests.emulator.http.wrangler_cli import Wrangler
+from tests.emulator.server.servers import Server
+from tests.emulator.server.wrangler_cli import Wrangler
 from tests.lint.support import findings_of, run
 
 from .defects import BASE, DEFECTS, NOT_BY_WRANGLER, file_with

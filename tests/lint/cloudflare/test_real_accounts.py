@@ -10,8 +10,8 @@ import sys
 import pytest
 
 from cfq_lint.account.account import IDLE_MAX
-from tests.emulator.http.servers import Server
-from tests.emulator.http.wrangler_cli import Wrangler
+from tests.emulator.server.servers import Server
+from tests.emulator.server.wrangler_cli import Wrangler
 
 from .hostile import assert_silent
 

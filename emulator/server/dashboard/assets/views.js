@@ -94,7 +94,23 @@ export function overview(data, chosen) {
       data.queues.length ? table(data, chosen) : nothing(data, chosen),
       pages(data),
     ),
+    ...(data.faults.length ? [faults(data.faults)] : []),
   ];
+}
+
+function faults(rows) {
+  const cells = (row) => [h("td", {}, row.fault), h("td", { class: "number" }, String(row.chance)), h("td", { class: "number" }, count(row.acted))];
+  return h(
+    "section",
+    { class: "card", "aria-label": "Faults", "data-key": "faults" },
+    h("h2", {}, "Faults"),
+    h(
+      "table",
+      {},
+      h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Fault"), h("th", { scope: "col", class: "number" }, "Chance"), h("th", { scope: "col", class: "number" }, "Acted"))),
+      h("tbody", {}, rows.map((row) => h("tr", {}, cells(row)))),
+    ),
+  );
 }
 
 function nothing(data, chosen) {

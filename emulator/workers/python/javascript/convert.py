@@ -13,9 +13,13 @@ from datetime import date, datetime
 from typing import Any
 
 from emulator.engine.bodies.undefined import UNDEFINED
+from emulator.workers.python.errors import JsTypeError
 from emulator.workers.python.javascript.js_time import JsTime
 from emulator.workers.python.javascript.js_values import JsArray, JsDict, JsError, JsList, JsMap, JsObject, JsProxy, members
 from emulator.workers.python.javascript.to_js import PyProxy, create_proxy
+
+NUMBER_MAX = 2**53
+"""A greater int is a BigInt in JavaScript."""
 
 
 def refuse_disabled(value: Any) -> None:
@@ -44,7 +48,7 @@ def python_to_rpc(value: Any) -> Any:
         return JsTime.at(value)
     if isinstance(value, Exception):
         return JsError(str(value))
-    if hasattr(value, "js_object"):
+    if inspect.getattr_static(value, "js_object", None) is not None:
         return value.js_object
     if callable(value) and not isinstance(value, type):
         return create_proxy(value)
@@ -75,7 +79,8 @@ def python_from_rpc(value: Any) -> Any:
 def stored(value: Any, *, as_json: bool) -> Any:
     """What a store keeps of a value that crosses. Raises TypeError for one that cannot.
 
-    As JSON a Map and an Error have nothing that is written, a Date is text, and undefined is left out.
+    As JSON a Map and an Error have nothing that is written, a Date is text, undefined is left out, and an int beyond 2**53,
+    which is a BigInt, raises TypeError.
     """
     if isinstance(value, PyProxy):
         return stored(value.to_py(), as_json=as_json)
@@ -85,8 +90,12 @@ def stored(value: Any, *, as_json: bool) -> Any:
     if isinstance(value, PyProxy):
         message = f"{value.to_py()!r} could not be cloned."
         raise TypeError(message)
-    if as_json and isinstance(value, JsError | set | frozenset):
+    if isinstance(value, JsError):
+        return {} if as_json else Exception(str(value))
+    if as_json and isinstance(value, set | frozenset):
         return {}
+    if as_json and isinstance(value, int) and abs(value) > NUMBER_MAX:
+        raise JsTypeError("Do not know how to serialize a BigInt")
     if as_json and isinstance(value, JsMap):
         return {key: stored(entry, as_json=True) for key, entry in members(value).items() if entry is not UNDEFINED}
     if isinstance(value, dict):

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from emulator.workers.python.runtime_names import Partial
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-class Headers:
+class Headers(Partial):
     """Names in any case, values as text; a name may occur more than once."""
 
     def __init__(self, given: Any = None, /) -> None:

@@ -8,9 +8,10 @@ from typing import Any, Self
 from emulator.workers.python.errors import NotEmulated
 from emulator.workers.python.javascript.convert import python_from_rpc
 from emulator.workers.python.javascript.headers import Headers
+from emulator.workers.python.runtime_names import Partial
 
 
-class Body:
+class Body(Partial):
     """Headers and content of a message; `headers` and the body as they are given to Request and Response."""
 
     def __init__(self, body: Any, headers: Any) -> None:

@@ -90,7 +90,8 @@ class Response(Body):
     @classmethod
     def new(cls, body: Any = None, init: Any = None, **named: Any) -> Response:
         """JavaScript's `new Response(…)`."""
-        return cls(body, *_init(options_of(init, named)))
+        options = options_of(init, named)
+        return cls(body, *_init(options), web_socket=options.get("webSocket"))
 
     @property
     def ok(self) -> bool:

@@ -11,12 +11,13 @@ from emulator.workers.python.errors import JsException
 from emulator.workers.python.javascript.convert import python_to_rpc, stored
 from emulator.workers.python.javascript.js_time import JsTime
 from emulator.workers.python.javascript.js_values import JsArray, JsMap, JsObject, members
+from emulator.workers.python.runtime_names import Partial
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-class JSON:
+class JSON(Partial):
     """`JSON.stringify` and `JSON.parse`."""
 
     @staticmethod
@@ -39,7 +40,7 @@ class JSON:
             raise JsException(str(error), "SyntaxError") from None
 
 
-class Object:
+class Object(Partial):
     """`Object.fromEntries`, which `to_js` takes for a dict_converter, and its relatives. `Object()` makes an empty one."""
 
     def __new__(cls, given: Any = None) -> JsObject:  # type: ignore[misc]
@@ -80,7 +81,7 @@ class Object:
         return target
 
 
-class Date:
+class Date(Partial):
     """`Date`: `Date.now()` and `Date.new()` read the emulator's clock."""
 
     def __init__(self, now_ms: Callable[[], int]) -> None:
@@ -108,7 +109,7 @@ class Date:
         return round((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1_000)
 
 
-class Array:
+class Array(Partial):
     """`Array.new()`, `Array.of(…)`, `Array.from_(…)`, `Array.isArray(…)`."""
 
     @staticmethod
@@ -129,7 +130,7 @@ class Array:
         return isinstance(value, list)
 
 
-class Map:
+class Map(Partial):
     """`Map.new(pairs)`."""
 
     @staticmethod

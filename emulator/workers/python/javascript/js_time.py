@@ -5,9 +5,14 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Any, Self
 
+from emulator.workers.python.errors import NoSuchMember
+
 
 class JsTime(datetime):
     """A Date as a datetime without a zone, which is UTC, in whole milliseconds; it also has JavaScript's methods."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise NoSuchMember(f"Date.{name}") if name.startswith(("get", "set", "to")) else AttributeError(name)
 
     @classmethod
     def at(cls, moment: datetime) -> Self:

@@ -7,9 +7,10 @@ from urllib.parse import parse_qs, urljoin, urlsplit
 
 from emulator.workers.python.errors import JsException
 from emulator.workers.python.javascript.js_values import JsArray
+from emulator.workers.python.runtime_names import Partial
 
 
-class SearchParams:
+class SearchParams(Partial):
     """A URL's query: `get`, `getAll`, `has`."""
 
     def __init__(self, query: str) -> None:
@@ -28,7 +29,7 @@ class SearchParams:
         return name in self._values
 
 
-class URL:
+class URL(Partial):
     """A URL's parts, under JavaScript's names. Raises JsException (TypeError) for one that is not absolute."""
 
     def __init__(self, url: Any, base: Any = None) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Self
 
+from emulator.workers.python.errors import NoSuchMember
 from emulator.workers.python.javascript.js_time import JsTime
 
 
@@ -102,6 +103,9 @@ class JsLiteralMap(JsMap):
 
 class JsArray(JsList, JsProxy):
     """An array made in JavaScript."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(name) if name.startswith("_") else NoSuchMember(f"Array.{name}")
 
     def push(self, *values: Any) -> int:
         """Append; gives the new length."""

@@ -1,0 +1,48 @@
+"""GET /queues/{queue_id}/metrics."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from starlette.responses import Response, StreamingResponse
+
+from emulator.core.refusals import Refused
+from emulator.engine.bodies import json_text
+from emulator.server.access import READ
+from emulator.server.wire.operation import Call, Operation
+from emulator.server.wire.shapes import METRICS_SCHEMA, Shape
+from emulator.server.wire.shown import metrics_json
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+_SECONDS_MAX = 10**7
+EVENT_STREAM = "text/event-stream"
+
+
+def get_metrics(call: Call) -> dict[str, int] | Response:
+    """The backlog now, or with `Accept: text/event-stream` once a second."""
+    found = _backlog(call)
+    return StreamingResponse(_told(call), media_type=EVENT_STREAM) if EVENT_STREAM in call.accept else found
+
+
+def _backlog(call: Call) -> dict[str, int]:
+    return metrics_json(call.service.account.queue(call.core()))
+
+
+async def _told(call: Call) -> AsyncIterator[bytes]:
+    """The backlog once a second, until the queue is gone, the client has left, or the server ends."""
+    for _ in range(_SECONDS_MAX):
+        if call.service.stopping:
+            return
+        try:
+            yield b"data: %b\n\n" % json_text.encode(_backlog(call))
+        except Refused:
+            return
+        await asyncio.sleep(1)
+
+
+OPERATION = Operation(
+    "GET", "/queues/{queue_id}/metrics", get_metrics, Shape("Metrics", METRICS_SCHEMA), scope=READ, data=True, waits=True
+)

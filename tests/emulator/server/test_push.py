@@ -1,0 +1,200 @@
+"""Push consumers outside: a URL, a Python handler. A slow, dead or lying endpoint is a failed delivery."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import httpx
+import pytest
+
+from emulator import Emulator
+from emulator.engine.targets.real_time import RealTime
+from emulator.engine.targets.thread import ThreadTarget
+from emulator.engine.targets.url import URLTarget
+from emulator.server import Transport
+from tests.emulator.server.servers import Server
+
+OK = {"outcome": "ok", "ackAll": False, "retryBatch": {"retry": False}, "explicitAcks": [], "retryMessages": []}
+
+
+class Endpoint:
+    """A server on loopback that answers each batch as a function says."""
+
+    def __init__(self, answer):
+        self.batches = []
+        outer = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self):
+                batch = json.loads(self.rfile.read(int(self.headers["content-length"])))
+                outer.batches.append(batch)
+                said = answer(batch)
+                content = said if isinstance(said, bytes) else json.dumps(said).encode()
+                self.send_response(500 if content == b"500" else 200)
+                self.send_header("content-length", str(len(content)))
+                self.end_headers()
+                self.wfile.write(content)
+
+            def log_message(self, *_):
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server.server_address[1]}/"
+        self.thread = threading.Thread(target=self.server.serve_forever)
+        self.thread.start()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.server.shutdown()
+        self.server.server_close()
+        self.thread.join()
+
+
+def deliver(target, *bodies, retries=1, until="run-until-idle"):
+    """Send messages to a queue whose consumer is outside, and let time pass; the emulator, for a look."""
+    emu = Emulator()
+    emu.create_queue("jobs")
+    transport = Transport(emu, control=True, targets={"jobs": target})
+
+    async def go():
+        async with httpx.AsyncClient(transport=transport, base_url="http://emulator") as client:
+            (queue,) = (await client.get("/accounts/a/queues")).json()["result"]
+            body = {"type": "worker", "script_name": "w", "dead_letter_queue": "dlq", "settings": {"max_retries": retries}}
+            path = f"/accounts/a/queues/{queue['queue_id']}"
+            assert (await client.post(f"{path}/consumers", json=body)).status_code == 200
+            rows = [{"body": body} for body in bodies]
+            assert (await client.post(f"{path}/messages/batch", json={"messages": rows})).status_code == 200
+            answer = await client.post(f"/emulator/time/{until}")
+            assert answer.status_code == 200, answer.text
+
+    asyncio.run(go())
+    emu.timeline.deliveries.close()
+    return emu
+
+
+def states(emu):
+    return [(fate.body, fate.queue, fate.state) for fate in emu.fates]
+
+
+def test_a_batch_is_posted_and_its_result_is_the_runtime_s():
+    def answer(batch):
+        ids = {message["body"]: message["id"] for message in batch["messages"]}
+        if batch["messages"][0]["attempts"] > 1:
+            return OK
+        return {**OK, "retryMessages": [{"msgId": ids["again"], "delaySeconds": 60}], "explicitAcks": [ids["done"]]}
+
+    with Endpoint(answer) as endpoint:
+        emu = deliver(URLTarget(RealTime(), endpoint.url), "done", "again")
+    assert [[m["body"] for m in batch["messages"]] for batch in endpoint.batches] == [["done", "again"], ["again"]]
+    first = endpoint.batches[0]
+    assert first["queue"] == "jobs"
+    assert first["metadata"]["metrics"]["backlogCount"] == 0
+    assert first["messages"][0].keys() >= {"id", "timestamp", "attempts", "body", "contentType"}
+    assert [(d.at.minute, d.at.second) for d in emu.deliveries] == [(0, 5), (1, 10)]
+    assert states(emu) == [("done", "jobs", "acked"), ("again", "jobs", "acked")]
+
+
+LIES = [
+    b"", b"500", b"ok", b"[]", b"{}", b'{"outcome": 1}', b'{"outcome": "ok", "explicitAcks": ["f00"]}', b"\xff", b"x" * 2_000_000,
+    b'{"outcome": "ok", "retryBatch": {"retry": true, "delaySeconds": 99999}}', b'{"outcome": "exception"}',
+    b'{"outcome": "ok", "retryMessages": [{"msgId": "f00"}]}',
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("lie", LIES, ids=lambda lie: repr(lie[:40]))
+def test_a_lying_endpoint_is_a_failed_delivery(lie):
+    with Endpoint(lambda _batch: lie) as endpoint:
+        emu = deliver(URLTarget(RealTime(), endpoint.url), 1)
+    assert len(endpoint.batches) == 2
+    assert states(emu) == [(1, "jobs", "dead-lettered"), (1, "dlq", "waiting")]
+
+
+def test_a_dead_endpoint_is_a_failed_delivery():
+    with Endpoint(lambda _batch: OK) as endpoint:
+        url = endpoint.url
+    emu = deliver(URLTarget(RealTime(), url), 1)
+    assert states(emu) == [(1, "jobs", "dead-lettered"), (1, "dlq", "waiting")]
+    assert "ConnectError" in emu.deliveries[0].error
+
+
+def test_a_slow_endpoint_is_a_failed_delivery():
+    over = threading.Event()
+    with Endpoint(lambda _batch: over.wait(10) and OK) as endpoint:
+        emu = deliver(URLTarget(RealTime(), endpoint.url, timeout_seconds=0.2), 1)
+        over.set()
+    assert [d.outcome for d in emu.deliveries] == ["exceededWallTime"] * 2
+    assert states(emu)[0] == (1, "jobs", "dead-lettered")
+
+
+def test_python_handlers_run_beside_the_server():
+    async def handler(batch, _env, ctx):
+        ctx.waitUntil(asyncio.sleep(0))
+        for message in batch.messages:
+            message.ack() if message.body else message.retry()
+
+    emu = deliver(ThreadTarget(RealTime(), handler), 1, 0)
+    assert states(emu) == [(1, "jobs", "acked"), (0, "jobs", "dead-lettered"), (0, "dlq", "waiting")]
+
+
+class UntellableError(Exception):
+    def __str__(self):
+        return self.args[5]
+
+
+def test_a_handler_that_raises_or_never_ends_fails():
+    over = threading.Event()
+
+    def raising(_batch):
+        raise RuntimeError("no")
+
+    emu = deliver(ThreadTarget(RealTime(), raising), 1)
+    assert [d.error for d in emu.deliveries] == ["RuntimeError: no"] * 2
+
+    def failing_twice(_batch):
+        raise UntellableError
+
+    emu = deliver(ThreadTarget(RealTime(), failing_twice), 1)
+    assert [d.error for d in emu.deliveries] == ["UntellableError: <UntellableError: str() raised IndexError>"] * 2
+    emu = deliver(ThreadTarget(RealTime(), lambda _batch: over.wait(10), timeout_seconds=0.1), 1)
+    over.set()
+    assert [d.outcome for d in emu.deliveries] == ["exceededWallTime"] * 2
+
+
+HANDLER = """
+from pathlib import Path
+def queue(batch):
+    with Path("seen.txt").open("a") as seen:
+        for message in batch.messages:
+            seen.write(f"{message.body}:{message.attempts}\\n")
+"""
+
+
+def test_serve_runs_both_kinds_and_finishes_them_when_it_is_asked_to_end(tmp_path):
+    (tmp_path / "worker.py").write_text(HANDLER)
+
+    def slowly(_batch):
+        time.sleep(0.5)
+        return OK
+
+    with Endpoint(slowly) as endpoint:
+        options = ["--push", f"posted={endpoint.url}", "--consumer", "handled=worker:queue", "--time", "60x"]
+        with Server(*options, folder=tmp_path, db="queues.db") as server, server.client() as client:
+            rows = {row["queue_name"]: row for row in client.get("/queues").json()["result"]}
+            assert {name: len(row["consumers"]) for name, row in rows.items()} == {"posted": 1, "handled": 1}
+            for row in rows.values():
+                client.post(f"/queues/{row['queue_id']}/messages", json={"body": "x"})
+            until = time.monotonic() + 20
+            while time.monotonic() < until and not (endpoint.batches and (tmp_path / "seen.txt").exists()):
+                time.sleep(0.02)
+            assert server.stop() == 0
+            server.start()
+            for row in rows.values():
+                assert client.get(f"/queues/{row['queue_id']}/metrics").json()["result"]["backlog_count"] == 0
+    assert (tmp_path / "seen.txt").read_text() == "x:1\n"
+    assert len(endpoint.batches) == 1
