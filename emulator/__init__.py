@@ -5,15 +5,18 @@ if TYPE_CHECKING:
     from emulator.core.limits import Limits
     from emulator.core.refusals import Refused
     from emulator.engine.faults import Faults
-    from emulator.engine.ledger.ledger import Delivery, Fate
+    from emulator.engine.ledger.records import Delivery, Fate
     from emulator.testing.emulator import Emulator
     from emulator.testing.queue import Queue
+    from emulator.workers.outgoing import Outgoing
+    from emulator.workers.python.javascript.http_values import Response
 
-__all__ = ["Delivery", "Emulator", "Fate", "Faults", "Limits", "Queue", "Refused"]
+__all__ = ["Delivery", "Emulator", "Fate", "Faults", "Limits", "Outgoing", "Queue", "Refused", "Response"]
 
 _ROOMS = {
-    "Delivery": "engine.ledger.ledger", "Emulator": "testing.emulator", "Fate": "engine.ledger.ledger",
-    "Faults": "engine.faults", "Limits": "core.limits", "Queue": "testing.queue", "Refused": "core.refusals",
+    "Delivery": "engine.ledger.records", "Emulator": "testing.emulator", "Fate": "engine.ledger.records",
+    "Faults": "engine.faults", "Limits": "core.limits", "Outgoing": "workers.outgoing", "Queue": "testing.queue",
+    "Refused": "core.refusals", "Response": "workers.python.javascript.http_values",
 }  # fmt: skip
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from base64 import b64decode
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from emulator.cli.rest import Rest
+from emulator.engine.bodies import json_text
 from emulator.engine.clock import real_seconds, wait_really
 
 PER_BATCH, PER_STEP = 100, 1_000
@@ -57,9 +57,8 @@ def _lines(given: list[str] | None, file: str | None) -> list[str]:
 
 def _item(line: str, *, text: bool) -> dict[str, Any]:
     try:
-        line.encode()
-        value = line if text else json.loads(line)
-        json.dumps(value, allow_nan=False)
+        raw = line.encode()
+        value = line if text else json_text.parse_strictly(raw)
     except UnicodeEncodeError:
         message = f"{line[:60]!r} is no UTF-8"
     except (ValueError, RecursionError):
@@ -83,7 +82,7 @@ def pull(
         while left > 0:
             got = rest.post(f"/queues/{id}/messages/pull", {"batch_size": min(left, PER_BATCH), **extra})["messages"]
             for message in got:
-                print(json.dumps(_shown(message)), flush=True)
+                print(json_text.told(_shown(message), ascii_only=True), flush=True)
             if ack and got:
                 rest.post(f"/queues/{id}/messages/ack", {"acks": [{"lease_id": m["lease_id"]} for m in got]})
             left -= len(got)
@@ -98,7 +97,7 @@ def _shown(message: dict[str, Any]) -> dict[str, Any]:
 def _value(message: dict[str, Any]) -> Any:
     """A body as a value where its content type tells how; the rest as it is on the wire."""
     if message["metadata"].get("CF-Content-Type") == "json":
-        return json.loads(b64decode(message["body"]))
+        return json_text.decode(b64decode(message["body"]))
     return message["body"]
 
 
@@ -117,7 +116,7 @@ def tail(
             shown = rest.post(f"/queues/{id}/messages/peek", {"batch_size": PER_BATCH})["messages"]
             for message in shown:
                 if seen.get(message["id"], -1) < message["attempts"]:
-                    print(json.dumps(_shown(message)), flush=True)
+                    print(json_text.told(_shown(message), ascii_only=True), flush=True)
             present = {message["id"]: message["attempts"] for message in shown}
             seen = {**dict(list(seen.items())[-10_000:]), **present}
             if until is not None and real_seconds() >= until:

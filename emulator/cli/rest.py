@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from typing import Any, Self
 
 import httpx
 import typer
+
+from emulator.engine.bodies import json_text
 
 _SECONDS = 30.0
 
@@ -44,8 +45,9 @@ class Rest:
         return self._result(self._post(path, body))
 
     def _post(self, path: str, body: Any) -> httpx.Request:
-        """A POST of JSON, in ASCII: half of a surrogate pair is a text, too."""
-        return self._client.build_request("POST", path, content=json.dumps(body), headers={"Content-Type": "application/json"})
+        """A POST of JSON; half of a surrogate pair is a text, too."""
+        kind = {"Content-Type": "application/json"}
+        return self._client.build_request("POST", path, content=json_text.encode(body), headers=kind)
 
     def watcher(self, path: str, body: Any) -> Any:
         """The answer of what the server has beside Cloudflare's API; it has no envelope."""
@@ -72,7 +74,7 @@ class Rest:
     def _answer(self, request: httpx.Request) -> Any:
         try:
             response = self._client.send(request)
-            return response.json()
+            return json_text.decode(response.content)
         except httpx.HTTPError as error:
             _fail(f"{request.url}: {error}")
         except ValueError:

@@ -20,7 +20,7 @@ CLUTTER = 1_000
 """How many entries that are gone may lie in a line or heap before they are cleared."""
 
 
-def stand(queue: QueueState, message: Message, now_us: int) -> None:
+def enqueue(queue: QueueState, message: Message, now_us: int) -> None:
     """Put a message where it waits: in line, or with those that are delayed until the same moment."""
     ready_us = message.ready_us
     if ready_us <= now_us:
@@ -51,7 +51,7 @@ def promote(queue: QueueState, now_us: int) -> None:
                 queue.ready.append(message)
 
 
-def take(queue: QueueState, ids: tuple[str, ...], now_us: int) -> list[Message]:
+def dequeue(queue: QueueState, ids: tuple[str, ...], now_us: int) -> list[Message]:
     """Take messages out of the line, from its front unless chaos has chosen others."""
     if queue.delayed:
         promote(queue, now_us)
@@ -77,14 +77,14 @@ def _take_from_within(queue: QueueState, wanted: Message) -> None:
     queue.ready.extendleft(reversed(passed))
 
 
-def come_back(state: State, queue: QueueState, ids: Iterable[str], ready_us: Iterable[int]) -> None:
+def requeue(state: State, queue: QueueState, ids: Iterable[str], ready_us: Iterable[int]) -> None:
     """Put messages back in line, each under a new entry number."""
     promote(queue, state.now_us)
     for id, moment_us in zip(ids, ready_us, strict=True):
         message = queue.messages[id]
         state.entries += 1
         message.entry, message.ready_us, message.lease = state.entries, moment_us, ""
-        stand(queue, message, state.now_us)
+        enqueue(queue, message, state.now_us)
         if not message.tracked:
             message.tracked = True
             track = queue.dead_track if message.dead else queue.track
@@ -167,7 +167,7 @@ def _clear_delayed(queue: QueueState) -> None:
         queue.delayed, queue.delayed_until, queue.delayed_gone = [], {}, 0
         living = [message for message in queue.messages.values() if message.place == DELAYED]
         for message in sorted(living, key=lambda message: message.entry):
-            stand(queue, message, message.ready_us - 1)
+            enqueue(queue, message, message.ready_us - 1)
 
 
 def _clear_leases(queue: QueueState) -> None:

@@ -36,6 +36,8 @@ def decide(state: State, now_us: int, command: Command, limits: Limits = STRICT)
 
 def refresh(state: State) -> None:
     """Bring the agenda up to date with the queues that have been written to."""
+    if not state.dirty:
+        return
     queues = state.queues
     for name in state.dirty:
         queue = queues.get(name)
@@ -71,9 +73,11 @@ def next_passive(state: State) -> tuple[int, int, str] | None:
     """The next expiry or lapse: (moment, kind, queue)."""
     refresh(state)
     heap = state.passive
-    while heap and not _is_due(state, *heap[0]):
+    while heap:
+        if _is_due(state, *heap[0]):
+            return heap[0]
         heappop(heap)
-    return heap[0] if heap else None
+    return None
 
 
 def next_departure_us(state: State) -> int | None:

@@ -13,7 +13,7 @@ from cfq_lint.facts import limits as cloudflare
 from emulator.core.commands import Settle
 from emulator.engine.clock import SECOND_US, moment
 from emulator.engine.error_text import error_repr
-from emulator.engine.faults import WorkerCrashed
+from emulator.engine.faults import DIED, WorkerCrashed
 from emulator.engine.journal import JournalUnwritable
 from emulator.engine.metrics import Metrics
 from emulator.engine.targets.batch import MessageBatch
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from emulator.engine.account import Account
 
 WALL_US = cloudflare.CONSUMER_WALL_SECONDS * SECOND_US
-CRASHED = "WorkerCrashed: a fault ended the handler's process"
+CRASHED = f"WorkerCrashed: {DIED}"
 OVERLAPPED = "a fault gave the batch out again while its handler worked"
 
 _TRACEBACKS_MAX = 1_000
@@ -123,7 +123,7 @@ class Delivery:
     def crash(self) -> None:
         """End the handler's process here. Raises WorkerCrashed."""
         self.crashed = True
-        raise WorkerCrashed("a fault ended the handler's process")
+        raise WorkerCrashed(DIED)
 
     def fail(self, error: BaseException) -> None:
         """Remember the first error; it decides the outcome."""
@@ -216,7 +216,7 @@ class Deliveries:
         if self.account.chance.active and settle.outcome != "exceededWallTime":
             if not delivery.crashed and delivery.choose(2, "crashes_at_end"):
                 delivery.crashed = True
-                delivery.error = WorkerCrashed("a fault ended the handler's process")
+                delivery.error = WorkerCrashed(DIED)
                 settle = Settle(settle.queue, settle.batch, "exception", CRASHED)
             if delivery.choose(2, "slow"):
                 until_us = self.account.now_us + self._extra_seconds(delivery) * SECOND_US

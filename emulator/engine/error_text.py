@@ -13,7 +13,7 @@ ERROR_TEXT_MAX = 4_000
 
 def error_text(error: BaseException) -> str:
     """`ValueError: no such user`. Never raises, whatever the exception's own methods do."""
-    return _cut(f"{_name(error)}: {_asked(str, error)}")
+    return _cut(f"{error_name(error)}: {error_message(error)}")
 
 
 def error_repr(error: BaseException) -> str:
@@ -21,16 +21,22 @@ def error_repr(error: BaseException) -> str:
     return _cut(_asked(repr, error))
 
 
+def error_message(error: BaseException) -> str:
+    """What `str` gives, as long as it is. Never raises, whatever the exception's own methods do."""
+    return _asked(str, error)
+
+
+def error_name(error: BaseException) -> str:
+    """The name of the class, not asked of the class itself: a metaclass may answer anything."""
+    name: str = type.__dict__["__name__"].__get__(type(error))
+    return name
+
+
 def _asked(ask: Callable[[BaseException], str], error: BaseException) -> str:
     try:
         return str.__str__(ask(error))  # an exact str: a subclass could fail later on
     except BaseException as failure:  # noqa: BLE001 - also what would end the program is only an answer that failed
-        return f"<{_name(error)}: {ask.__name__}() raised {_name(failure)}>"
-
-
-def _name(error: BaseException) -> str:
-    """The name of the class, not asked of the class itself: a metaclass may answer anything."""
-    return _cut(type.__dict__["__name__"].__get__(type(error)))
+        return f"<{error_name(error)}: {ask.__name__}() raised {error_name(failure)}>"
 
 
 def _cut(text: str) -> str:

@@ -14,6 +14,9 @@ TARGETS = (PYTHON, THREAD, URL)
 """Where a batch may go: a handler on the virtual loop, a handler on a thread, an endpoint behind a URL."""
 
 
+DIED = "a fault ended the handler's process"
+
+
 class WorkerCrashed(BaseException):
     """A fault ends the handler's process here. No `except Exception` catches it; nothing that it does later has an effect."""
 

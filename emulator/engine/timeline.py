@@ -76,7 +76,7 @@ class Timeline:
     def until_idle(self) -> Iterator[None]:
         """From one thing to do to the next, until no batch is due and none is out. Yields as `until` does."""
         with self._hand():
-            budget = self._budget()
+            budget, counted = _BATCHES_MIN, False
             while True:
                 yield from self._end_outside()
                 with self.account.lock:
@@ -86,7 +86,9 @@ class Timeline:
                     return
                 budget -= (yield from self._until(max(moment_us, self.account.now_us))) + 1
                 if budget < 0:
-                    raise RuntimeError(self._endless("run_until_idle() finds no end"))
+                    if counted:
+                        raise RuntimeError(self._endless("run_until_idle() finds no end"))
+                    budget, counted = self._budget(), True
 
     def catch_up(self, target_us: int) -> None:
         """Everything due up to a moment, and the clock is there; what is out in real time does not hold it up.

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import uvicorn
 
 from emulator.server.app import create_app
-from emulator.server.observe.crowd import Crowd, room
+from emulator.server.wire.connections import Connections, connection_limit
 from emulator.server.wire.protocol import Protocol
 
 if TYPE_CHECKING:
@@ -76,10 +76,10 @@ async def serve(service: Service, listener: socket.socket, ready: Callable[[], N
         "ws": "none", "lifespan": "off", "log_config": None, "access_log": False, "server_header": False,
         "proxy_headers": False,
     }  # fmt: skip
-    app, crowd = create_app(service, listens=True), Crowd(room())
+    app, connections = create_app(service, listens=True), Connections(connection_limit())
     config = uvicorn.Config(
-        app, http=partial(Protocol, prompt=app.prompt, crowd=crowd),  # type: ignore[arg-type] # makes one
-        limit_concurrency=2 * crowd.most, backlog=min(_BACKLOG_MAX, crowd.most),
+        app, http=partial(Protocol, prompt=app.prompt, connections=connections),  # type: ignore[arg-type] # makes one
+        limit_concurrency=2 * connections.limit, backlog=min(_BACKLOG_MAX, connections.limit),
         timeout_graceful_shutdown=max(1, round(grace_seconds)), **options,
     )  # fmt: skip
     server = _Server(config)

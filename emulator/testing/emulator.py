@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from emulator.core.events import Event
     from emulator.engine.delivery import Target
-    from emulator.engine.ledger.ledger import Delivery, Fate
+    from emulator.engine.ledger.records import Delivery, Fate
     from emulator.engine.targets.real_time import RealTime
     from emulator.workers.python.worker import Worker
     from emulator.workers.stores.shared import Stores
@@ -98,20 +98,29 @@ class Emulator:
         self.account.recover()
 
     @classmethod
-    def from_wrangler(cls, path: str | PathLike[str], *, env: str | None = None, plan: str = "paid", **options: Any) -> Self:
-        """An emulator with the queues, consumers and bindings of a wrangler file, for one environment.
+    def from_wrangler(
+        cls,
+        path: str | PathLike[str] | Iterable[str | PathLike[str]],
+        *,
+        env: str | None = None,
+        plan: str = "paid",
+        **options: Any,
+    ) -> Self:
+        """An emulator with the queues, consumers and bindings of a wrangler file, or of several, for one environment.
 
         Consumers wait for their handlers: `attach`. The other options are Emulator's. Raises Refused (ConfigRefused, with
         `findings`) for a file with lint errors or without that environment.
         """
-        from emulator.workers.config import load
+        from emulator.workers.config import load_all
 
-        config = load(path, env, plan)
-        emulator = cls(plan, flags=config.flags | frozenset(options.pop("flags", ())), **options)
-        emulator.default_content_type = config.content_type
-        install(emulator.account, config, emulator._claimed)
-        for name, value in bindings_of(config, emulator.queue).items():
-            emulator.env.bind(name, value)
+        configs = load_all(path, env, plan)
+        emulator = cls(plan, flags=frozenset(options.pop("flags", ())).union(*(each.flags for each in configs)), **options)
+        emulator.default_content_type = configs[0].content_type if configs else "json"
+        for config in configs:
+            install(emulator.account, config, emulator._claimed)
+            warn = emulator.timeline.deliveries.late_warnings.append
+            for name, value in bindings_of(config, emulator.queue, emulator._shared_stores, warn).items():
+                emulator.env.bind(name, value)
         emulator.env.declare()
         return emulator
 
@@ -124,16 +133,21 @@ class Emulator:
         """
         from emulator.workers.host import Host
         from emulator.workers.python.loading import load as load_worker
-        from emulator.workers.stores.shared import Stores
 
-        if self._stores is None:
-            self._stores = Stores(self.account.clock.now_us)
         host = Host(
-            self.account, self.env, self._stores, self._claimed, self.flags, self.default_content_type,
+            self.account, self.env, self._shared_stores(), self._claimed, self.flags, self.default_content_type,
             self.account.clock.now_us, self.queue, self.attach, self._driving.run, self._driving.keep,
             self.timeline.deliveries.late_warnings.append,
         )  # fmt: skip
         return load_worker(host, path, env, **options)
+
+    def _shared_stores(self) -> Stores:
+        """The KV namespaces and databases of the account, made when they are first asked for."""
+        from emulator.workers.stores.shared import Stores
+
+        if self._stores is None:
+            self._stores = Stores(self.account.clock.now_us)
+        return self._stores
 
     # --- queues and consumers
 
@@ -291,12 +305,12 @@ class Emulator:
 
         A list of your own; bodies are decoded once and shared by all deliveries and fates that are told.
         """
-        return self.account.ledger.deliveries()
+        return self.account.ledger.records.deliveries()
 
     @property
     def fates(self) -> list[Fate]:
         """What became of each message in each queue that it entered, in order of entry; bodies are shared as in deliveries."""
-        return self.account.ledger.fates()
+        return self.account.ledger.records.fates()
 
     @property
     def errors(self) -> list[BaseException]:

@@ -32,14 +32,15 @@ class Report:
     """
 
     def __init__(self, account: Account, deliveries: Deliveries, at: datetime) -> None:
-        self.at, self._ledger = at, account.ledger
-        self._end, self._consumed = len(self._ledger.records), frozenset(self._ledger.consumed)
-        tallies, empty = sorted(self._ledger.tallies.items()), account.empty_pulls
+        ledger, empty = account.ledger, account.empty_pulls
+        self.at, self._records = at, ledger.records
+        self._end, self._consumed = len(ledger.records.rows), frozenset(ledger.consumed)
+        tallies = sorted(ledger.tallies.items())
         self.queues = {name: tally.counts(name) for name, tally in tallies}
         billed = {name: tally.billed(empty.get(name, 0)) for name, tally in tallies}
         self.operations = {name: done for name, done in billed.items() if done.total}
         self.faults = account.fault_counts
-        self.warnings = [*self._ledger.warnings, *deliveries.late_warnings]
+        self.warnings = [*ledger.records.warnings, *deliveries.late_warnings]
         self.errors = list(deliveries.failures)
 
     def __getitem__(self, queue: str) -> QueueCounts:
@@ -55,7 +56,7 @@ class Report:
     @cached_property
     def messages(self) -> list[MessageState]:
         """Where each message is at the moment of the report, in order of sending."""
-        return message_states(self._ledger, self._consumed, self._end)
+        return message_states(self._records, self._consumed, self._end)
 
     @property
     def states(self) -> dict[str, int]:

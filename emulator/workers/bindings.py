@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from emulator.core.refusals import Refused
 from emulator.engine.bodies.undefined import UNDEFINED
+from emulator.engine.targets.invocation import binding_call
 from emulator.workers.promise import Resolved
 
 if TYPE_CHECKING:
@@ -46,15 +47,16 @@ class SendReply:
 class Binding:
     """A queue as a producer's binding."""
 
-    __slots__ = ("_exposes_codes", "_queue")
+    __slots__ = ("_content_type", "_exposes_codes", "_queue")
 
-    def __init__(self, queue: Any, *, exposes_codes: bool = True) -> None:
+    def __init__(self, queue: Any, content_type: str | None = None, *, exposes_codes: bool = True) -> None:
         self._queue, self._exposes_codes = queue, exposes_codes
+        self._content_type = content_type or queue.default_content_type
 
     def send(self, body: Any = UNDEFINED, options: Mapping[str, Any] | None = None, **given: Any) -> Resolved:
         """Send one message: `contentType`, `delaySeconds`. Raises TypeError or Refused; stored when it returns."""
         known = _options(options, given)
-        content_type = known.pop("content_type", None) or self._queue.default_content_type
+        content_type = known.pop("content_type", None) or self._content_type
         with self._telling("send"):
             return Resolved(self._queue.send(_crossing(body), content_type=content_type, **known))
 
@@ -72,7 +74,8 @@ class Binding:
     def _telling(self, call: str) -> Iterator[None]:
         """Without the flag queue_expose_error_codes a Worker sees the HTTP status instead of cause and code."""
         try:
-            yield
+            with binding_call():
+                yield
         except Refused as refused:
             if not self._exposes_codes:
                 refused.args = (f"Queue {call} failed: {HTTPStatus(refused.status).phrase}",)
@@ -80,7 +83,8 @@ class Binding:
 
     def metrics(self) -> Resolved:
         """The backlog now."""
-        return Resolved(self._queue.metrics())
+        with binding_call():
+            return Resolved(self._queue.metrics())
 
     sendBatch = send_batch  # noqa: N815 - JavaScript's name
 

@@ -16,7 +16,7 @@ from emulator.core.model import Consumer
 from emulator.core.refusals import ConfigRefused
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 JSON_SINCE = "2024-03-18"
 """Compatibility date from which a body without a content type is json; before it, v8."""
@@ -26,13 +26,9 @@ CLASSES_SINCE = "2025-08-14"
 """Compatibility date from which a Python Worker's handlers are methods of a class, and `on_queue` is not looked for."""
 CLASSES_FLAG = "python_no_global_handlers"
 
-_NAMES = {"durable_objects": "name", "send_email": "name", "ratelimits": "name", "unsafe": "name"}
-_NOT_EMULATED = (
-    "ai", "analytics_engine_datasets", "assets", "browser", "containers", "dispatch_namespaces", "durable_objects",
-    "hyperdrive", "images", "media", "mtls_certificates", "pipelines", "r2_buckets", "ratelimits", "secrets_store_secrets",
-    "send_email", "services", "unsafe", "vectorize", "version_metadata", "vpc_services", "worker_loaders", "workflows",
-)  # fmt: skip
-"""Keys whose bindings are not emulated."""
+_NAMED_BY = {"durable_objects": "name", "send_email": "name", "ratelimits": "name", "unsafe": "name"}
+"""Which member of a binding is its name; of all others, `binding`."""
+_EMULATED = frozenset({"queues", "vars", "kv_namespaces", "d1_databases"})
 
 
 class Store(NamedTuple):
@@ -84,6 +80,21 @@ def load(path: str | PathLike[str], env: str | None, plan: str, *, but: frozense
         known = ", ".join(sorted(each.name for each in worker.every_environment if each.name)) or "none"
         raise ConfigRefused(f"{where} has no environment {env!r} (environments: {known})")
     return _config(Path(where), worker.top if env is None else worker.environments[0])
+
+
+def load_all(paths: str | PathLike[str] | Iterable[str | PathLike[str]], env: str | None, plan: str) -> list[Config]:
+    """Read one file or several, for one account. Raises ConfigRefused as `load` does, and for a queue with two consumers."""
+    listed = [paths] if isinstance(paths, str | PathLike) else list(paths)
+    found = [load(path, env, plan) for path in listed]
+    whose: dict[str, Config] = {}
+    for config in found:
+        for name in config.consumers:
+            other = whose.setdefault(name, config)
+            if other.script != config.script:
+                raise ConfigRefused(
+                    f"queue {name!r} is consumed by {other.file} and by {config.file}: it may have one consumer"
+                )
+    return found
 
 
 def handlers_are_classes(flags: frozenset[str], date: str = "") -> bool | None:
@@ -144,8 +155,9 @@ def _store(row: dict[str, Any], *identities: str) -> Store:
 
 
 def _others(environment: Environment) -> Iterator[tuple[str, str]]:
-    for key in _NOT_EMULATED:
+    """Every other binding, by its name, with the key that it stands under, whatever that is."""
+    for key in environment.fields.keys() - _EMULATED:
         for row in _rows(environment, key):
-            name = row.get(_NAMES.get(key, "binding"))
+            name = row.get(_NAMED_BY.get(key, "binding"))
             if isinstance(name, str):
                 yield name, key

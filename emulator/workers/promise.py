@@ -6,6 +6,8 @@ from abc import abstractmethod
 from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from emulator.engine.targets.invocation import binding_call
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
 
@@ -44,7 +46,8 @@ class Promise(_Settled):
         self._value: Any = None
         self._error: Exception | None = None
         try:
-            self._value = work()
+            with binding_call():
+                self._value = work()
         except Exception as error:  # noqa: BLE001 - whatever it is, whoever awaits gets it
             self._error = error
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from emulator.core.model import QueueState
     from emulator.engine.account import Account
     from emulator.workers.config import Config
+    from emulator.workers.stores.shared import Stores
 
 
 def install(account: Account, config: Config, claimed: set[str]) -> None:
@@ -34,10 +35,23 @@ def install(account: Account, config: Config, claimed: set[str]) -> None:
         claimed.add(name)
 
 
-def bindings_of(config: Config, queue: Callable[[str], Any]) -> dict[str, Any]:
-    """Variables and queues by the names that a Worker knows them by. `queue` gives a queue by its name."""
-    bound = {name: Binding(queue(each), exposes_codes=config.exposes_codes) for name, each in config.bindings.items()}
-    return {**config.variables, **bound}
+def bindings_of(
+    config: Config, queue: Callable[[str], Any], stores: Callable[[], Stores], warn: Callable[[str], None]
+) -> dict[str, Any]:
+    """Variables, queues and stores by the names that a Worker knows them by; what is not emulated says so when it is used.
+
+    `queue` gives a queue by its name, `stores` the account's; `warn` hears of what is not emulated.
+    """
+    bound: dict[str, Any] = dict(config.variables)
+    for name, each in config.bindings.items():
+        bound[name] = Binding(queue(each), config.content_type, exposes_codes=config.exposes_codes)
+    bound |= {each.binding: stores().kv(each.identity) for each in config.kv}
+    bound |= {each.binding: stores().d1(each.identity) for each in config.d1}
+    if config.others:
+        from emulator.workers.python.environment import Unsupported
+
+        bound |= {name: Unsupported(name, kind, "emu", warn) for name, kind in config.others.items()}
+    return bound
 
 
 def lacks_handler(queue: QueueState) -> bool:

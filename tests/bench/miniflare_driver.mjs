@@ -8,7 +8,7 @@ import { createRequire } from "node:module";
 const { Miniflare, convertV4MiniflareOptions } = createRequire(process.argv[2] + "/")("miniflare");
 
 const script = `
-let delivered = 0;
+let delivered = 0, total = 0;
 async function seen(count) {
   while (delivered < count) await scheduler.wait(1);
 }
@@ -17,7 +17,7 @@ export default {
     const url = new URL(request.url);
     const count = Number(url.searchParams.get("count"));
     const rounds = Number(url.searchParams.get("rounds") ?? 1);
-    delivered = 0;
+    delivered = total = 0;
     if (url.pathname === "/burst") {
       const each = count / rounds;
       for (let round = 0; round < rounds; round++) {
@@ -35,7 +35,10 @@ export default {
     return new Response(String(delivered));
   },
   async queue(batch) {
-    for (const message of batch.messages) message.ack();
+    for (const message of batch.messages) {
+      total += message.body.total;
+      message.ack();
+    }
     delivered += batch.messages.length;
   },
 };`;

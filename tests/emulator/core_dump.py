@@ -27,9 +27,8 @@ def from_snapshot(state: State) -> State:
 
 
 def _queue(queue: Any, now_us: int) -> dict[str, Any]:
-    counts = {key: getattr(queue.counts, key) for key in queue.counts.__slots__}
     return {
-        "config": queue.config, "consumer": queue.consumer, "attached": queue.attached, "counts": counts,
+        "config": queue.config, "consumer": queue.consumer, "attached": queue.attached,
         "window": list(queue.window), "lately": queue.lately,
         "backlog_bytes": queue.backlog_bytes, "scale": (queue.slots, queue.backlog_seen, queue.failure_permille),
         "flights": {batch: flight.ids for batch, flight in sorted(queue.flights.items())},

@@ -1,10 +1,16 @@
-"""The other faces of the emulator that every scenario must pass: async handlers, and a store that is closed and opened again."""
+"""The other faces of the emulator that every scenario must pass: async handlers, a URL, a store that is closed and opened again."""
 
 from __future__ import annotations
 
+import json
+from contextlib import ExitStack
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from emulator import Emulator
+from emulator.core.limits import RELAXED
+from emulator.engine.targets.batch import MessageBatch
+from tests.emulator.endpoints import Endpoint
 from tests.emulator.random_scenarios import Play
 from tests.emulator.scenario_files import Player
 
@@ -16,6 +22,46 @@ class AsyncHandlers(Player):
     """The same handlers as coroutine functions."""
 
     asynchronous = True
+
+
+class BehindURL(Player):
+    """The same handlers behind a URL: each batch is posted, and what they say comes back as the runtime's own result."""
+
+    def attach(self, consumer: dict) -> None:
+        """An endpoint for the consumer, in place of its handler."""
+        super().attach(consumer)
+        queue = consumer["queue"]
+        if queue in self.handlers:
+            handler = self.handlers[queue]
+            endpoint = self.endpoints.enter_context(Endpoint(lambda batch: result_of(handler, batch)))
+            self.emu.attach(endpoint.url, queue=queue)
+
+    def play(self) -> dict:
+        """The whole scenario; the endpoints end with it."""
+        with ExitStack() as self.endpoints:
+            return super().play()
+
+
+def result_of(handler: Any, posted: dict) -> dict:
+    """What a handler makes of a batch that was posted, in the form of the runtime's result."""
+    rows = [
+        SimpleNamespace(id=m["id"], body=json.dumps(m["body"]).encode(), content_type="json", timestamp_us=0, attempts=m["attempts"])
+        for m in posted["messages"]
+    ]
+    batch = MessageBatch(posted["queue"], SimpleNamespace(messages=rows), None, RELAXED, lambda _warning: None)
+    outcome = "ok"
+    try:
+        handler(batch)
+    except RuntimeError:
+        outcome = "exception"
+    said = batch.settlement(0, outcome, None, frozenset({"acks are wanted"}))
+    return {
+        "outcome": outcome,
+        "ackAll": said.ack_all,
+        "retryBatch": {"retry": said.retry_all, "delaySeconds": said.retry_all_delay_seconds},
+        "explicitAcks": sorted(said.acks),
+        "retryMessages": [{"msgId": id, "delaySeconds": delay} for id, delay in said.retries],
+    }
 
 
 class Reopened(Player):

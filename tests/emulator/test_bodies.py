@@ -20,9 +20,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from emulator.engine import bodies
-from emulator.engine.bodies import clone, json_text
+from emulator.engine.bodies import json_text
 from emulator.engine.bodies.stringify import stringify
 from emulator.engine.bodies.undefined import UNDEFINED
+from tests.emulator.helpers import nested, same
 
 
 class Colour(Enum):
@@ -66,29 +67,6 @@ ODD = LEAVES | st.binary() | st.sets(st.integers()) | st.complex_numbers() | st.
 JSON = st.recursive(st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
                     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=12)  # fmt: skip
 ANYTHING = st.recursive(ODD, lambda inner: st.lists(inner) | st.tuples(inner, inner) | st.dictionaries(KEYS, inner), max_leaves=8)
-
-
-def same(a, b):
-    """Whether two values are equal and of the same types, however deep they are."""
-    todo = [(a, b)]
-    while todo:
-        a, b = todo.pop()
-        if type(a) is not type(b):
-            return False
-        if isinstance(a, list):
-            todo += zip(a, b, strict=True)
-        elif isinstance(a, dict):
-            todo += [*zip(a, b, strict=True), *((a[key], b[key]) for key in a if key in b)]
-        elif a != b and (a == a or b == b):  # noqa: PLR0124 - NaN is not equal to itself
-            return False
-    return True
-
-
-def nested(depth, wrap=lambda inner: [inner]):
-    value = 1
-    for _ in range(depth):
-        value = wrap(value)
-    return value
 
 
 @given(JSON)
@@ -225,41 +203,6 @@ def test_a_body_holds_on_to_no_more_than_itself():
         now, _ = tracemalloc.get_traced_memory()
         tracemalloc.stop()
         assert now <= sum(map(sys.getsizeof, kept)) + sys.getsizeof(kept) + 5_000
-
-
-HASHABLE = (
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text() | st.binary() | st.datetimes()
-    | st.datetimes(timezones=st.just(UTC)) | st.dates() | st.times() | st.timedeltas()
-)  # fmt: skip
-CLONEABLE = st.recursive(
-    HASHABLE | st.sets(HASHABLE) | st.frozensets(HASHABLE) | st.binary().map(bytearray),
-    lambda inner: st.lists(inner) | st.tuples(inner, inner) | st.dictionaries(HASHABLE, inner), max_leaves=12,
-)  # fmt: skip
-
-
-@given(CLONEABLE)
-def test_v8_keeps_value_and_type(value):
-    copied = clone.decode(clone.encode(value))
-    assert copied == value
-    assert type(copied) is type(value)
-
-
-def test_v8_writes_equal_values_in_equal_bytes():
-    assert clone.encode({"b", "a", "c"}) == clone.encode({"c", "b", "a"})
-    assert clone.decode(clone.encode(time(1, 2, 3))) == time(1, 2, 3)
-
-
-def test_v8_refuses_a_circle():
-    circle: dict = {}
-    circle["self"] = circle
-    with pytest.raises(clone.DataCloneError, match=r"could not be cloned\."):
-        clone.encode(circle)
-
-
-@pytest.mark.parametrize("value", [object(), lambda: 1, 1j, [object()], {"a": print}])
-def test_v8_refuses_what_cannot_be_cloned(value):
-    with pytest.raises(clone.DataCloneError):
-        clone.encode(value)
 
 
 def test_half_a_surrogate_pair_is_replaced_in_text():

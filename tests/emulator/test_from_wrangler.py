@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 
 import pytest
 
@@ -167,3 +168,50 @@ def test_a_worker_sees_codes_where_the_flag_says_so(load, date, flags, text):
         emu.env.JOBS.send("x" * 128_000)
     assert text in str(error.value)
     assert emu.queue("jobs").bodies() == []
+
+
+def test_several_files_make_one_account(tmp_path):
+    (tmp_path / "api.json").write_text(json.dumps(BASE | {
+        "name": "api", "compatibility_date": "2024-01-01", "vars": {"A": 1},
+        "queues": {"producers": [{"binding": "OUT", "queue": "jobs"}]},
+    }))  # fmt: skip
+    jobs = {"producers": [{"binding": "MAIL", "queue": "mail"}], "consumers": [{"queue": "jobs", "max_batch_timeout": 0}]}
+    (tmp_path / "jobs.json").write_text(json.dumps(BASE | {"name": "jobs", "queues": jobs}))
+    with Emulator.from_wrangler([tmp_path / "api.json", tmp_path / "jobs.json"]) as emu:
+        assert emu.queues == ["jobs", "mail"]
+        emu.env.OUT.send({"n": 1})
+        emu.env.MAIL.send({"n": 2})
+        assert [emu.queue(name).messages()[0].content_type for name in emu.queues] == ["v8", "json"]
+        emu.attach(lambda batch, env: env.MAIL.send([message.body for message in batch.messages]))
+        emu.run_until_idle()
+        assert emu.queue("mail").bodies() == [{"n": 2}, [{"n": 1}]]
+
+
+def test_two_files_may_not_consume_one_queue(tmp_path):
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.json").write_text(json.dumps(BASE | {"name": name, "queues": {"consumers": [{"queue": "jobs"}]}}))
+    with pytest.raises(Refused, match=r"queue 'jobs' is consumed by .*a\.json and by .*b\.json: it may have one consumer"):
+        Emulator.from_wrangler([tmp_path / "a.json", tmp_path / "b.json"])
+
+
+def test_a_handler_has_the_stores_and_is_told_of_what_is_not_emulated(load):
+    emu = load(FILE | {"kv_namespaces": [{"binding": "KV", "id": "1" * 32}], "d1_databases": [{"binding": "DB", "database_id": "d"}],
+                       "r2_buckets": [{"binding": "BUCKET", "bucket_name": "b"}], "queues": {"consumers": [{"queue": "jobs", "max_batch_timeout": 0}]}})
+
+    @emu.attach
+    async def handle(batch, env):
+        await env.KV.put("k", batch.messages[0].body)
+        assert await env.KV.get("k") == "x"
+        assert await env.DB.prepare("SELECT 1 AS one").first("one") == 1
+        with suppress(Exception):  # as users' code has it
+            env.BUCKET.put("k", "v")
+
+    for _ in range(2):
+        emu.queue("jobs").send("x")
+        emu.run_until_idle()
+    assert fates(emu) == [("x", "acked")] * 2, emu.errors
+    assert emu.report().warnings == [
+        "not emulated: env.BUCKET, a binding of r2_buckets (put an object of your own there: emu.env.BUCKET = …)"
+    ]
+    emu.env.BUCKET = "a fake"
+    assert emu.env.BUCKET == "a fake"

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from emulator import Emulator
 from emulator.core import events as happened
 from emulator.core.model import Consumer
+from emulator.engine.journal import JournalUnwritable, StaleWriter
 from emulator.engine.journal.rows import RowReader, RowWriter
 from emulator.engine.journal.sqlite import SQLiteJournal
 
@@ -122,6 +123,29 @@ def test_a_journal_that_version_0_1_0_wrote_is_read_and_continued(tmp_path):
     emu = Emulator(journal=path)
     assert emu.queue("jobs").bodies() == [{"n": 3}, "waits", "new"]
     emu.close()
+
+
+def test_of_two_writers_of_an_old_journal_one_continues_it(tmp_path):
+    path = tmp_path / "journal.db"
+    copy(FIXTURE, path)
+    one, other = SQLiteJournal(path), SQLiteJournal(path)
+    one.append(27, [happened.ClockStopped(1)])
+    with pytest.raises(StaleWriter):
+        other.append(27, [happened.ClockStopped(1)])
+    for each in (one, other):
+        each.close()
+
+
+def test_an_old_journal_on_a_full_disk_stays_as_it_was(tmp_path):
+    path = tmp_path / "journal.db"
+    copy(FIXTURE, path)
+    with closing(SQLiteJournal(path)) as journal:
+        journal._db.execute("PRAGMA max_page_count = {}".format(*journal._db.execute("PRAGMA page_count").fetchone()))
+        sent = happened.Sent(1, "jobs", ("f" * 32,), (b"x" * 50_000,), ("text",), (1,))
+        with pytest.raises(JournalUnwritable):
+            journal.append(27, [sent])
+    with closing(SQLiteJournal(path)) as journal:
+        assert journal.length() == len(list(journal.read())) == 27
 
 
 def test_a_journal_of_version_0_1_0_that_is_only_read_stays_as_it_was(tmp_path):

@@ -9,7 +9,7 @@ from math import log
 import pytest
 
 from emulator import Emulator
-from tests.emulator.helpers import DAY
+from tests.emulator.helpers import DAY, lines_run
 
 MILLION = int(os.environ.get("EMULATOR_MILLION", "100000"))
 """So many delayed messages; CI sets a million."""
@@ -20,6 +20,25 @@ def fill(queue, emu, count, delay=None):
     for at in range(0, count, 100):
         queue.send_batch([{"body": n} if delay is None else {"body": n, "delaySeconds": delay(n)} for n in range(at, at + 100)])
         emu.advance(0.02)
+
+
+@pytest.mark.parametrize("let_pass", [lambda emu: emu.advance(0), Emulator.run_until_idle], ids=["advance", "run_until_idle"])
+def test_a_delivery_beside_ten_thousand_queues_costs_what_it_costs_beside_a_hundred(let_pass):
+    def lines(count):
+        emu = Emulator()
+        for n in range(count):
+            emu.create_queue(f"q{n}")
+            emu.consume(f"q{n}", lambda _batch: None, max_batch_timeout=0)
+
+        def deliver():
+            for n in range(0, 100, 7):
+                emu.queue(f"q{n}").send(1)
+                let_pass(emu)
+
+        deliver()
+        return lines_run(deliver)
+
+    assert lines(10_000) <= 1.3 * lines(100)
 
 
 def test_one_jump_of_fourteen_days_over_a_hundred_thousand_waiting_messages(emu):

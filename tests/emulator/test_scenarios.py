@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from tests.emulator.faces import AsyncHandlers, Reopened
+from tests.emulator.faces import AsyncHandlers, BehindURL, Reopened
 from tests.emulator.scenario_files import FILES, Player, departures, load
 
 
@@ -21,6 +21,10 @@ def test_scenario_comes_out_in_process(scenario):
 
 def test_scenario_comes_out_with_async_handlers(scenario):
     assert departures(scenario["expect"], AsyncHandlers(scenario).play()) == []
+
+
+def test_scenario_comes_out_with_its_handlers_behind_a_url(scenario):
+    assert departures(scenario["expect"], BehindURL(scenario).play()) == []
 
 
 def test_scenario_comes_out_inside_a_running_event_loop(scenario):

@@ -83,7 +83,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "the-batchs-delay-is-ignored", CONSUME,
-        "judged.fail(message, command.retry_all_delay_seconds if delay is None else delay)", "judged.fail(message, delay)",
+        "failed.add(message, command.retry_all_delay_seconds if delay is None else delay)", "failed.add(message, delay)",
         "retryAll({delaySeconds}) would retry at once",
     ),
     Mutant(
@@ -160,7 +160,7 @@ MUTANTS: tuple[Mutant, ...] = (
     # --- leases
     Mutant(
         "a-lapsed-lease-waits", DEADLINES,
-        "judged.fail(message, 0)", "judged.fail(message, None)",
+        "failed.add(message, 0)", "failed.add(message, None)",
         "a lapsed lease would return after retry_delay, not at once",
     ),
     Mutant(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from emulator.core.index import take, touch
+from emulator.core.index import dequeue, touch
 from emulator.core.model import FLYING, Flight
 
 if TYPE_CHECKING:
@@ -15,10 +15,9 @@ if TYPE_CHECKING:
 def delivered(state: State, event: Delivered) -> None:
     """Messages leave the line, each with its count of attempts, and are in flight."""
     queue = state.queues[event.queue]
-    picked = take(queue, event.ids, event.at_us)
+    picked = dequeue(queue, event.ids, event.at_us)
     for message, attempts in zip(picked, event.attempts, strict=True):
         message.attempts, message.place = attempts, FLYING
-    queue.counts.delivered += len(picked)
     queue.flying_bytes += sum([len(message.body) for message in picked])
     queue.flying_count += len(picked)
     consumer = queue.consumer

@@ -5,7 +5,7 @@ from __future__ import annotations
 from heapq import heappush
 from typing import TYPE_CHECKING
 
-from emulator.core.index import come_back, promote, remove, stand, touch
+from emulator.core.index import enqueue, promote, remove, requeue, touch
 from emulator.core.limits import SECOND_US
 from emulator.core.model import FLYING, GONE, Message
 
@@ -21,7 +21,6 @@ def settled(state: State, event: Settled) -> None:
     flying_bytes = sum([len(message.body) for message in flying])
     queue.flying_count -= len(flying)
     queue.flying_bytes -= flying_bytes
-    queue.counts.acked += len(event.acked)
     if len(event.acked) == len(flying):
         delete = queue.messages.__delitem__
         for message in flying:
@@ -31,8 +30,7 @@ def settled(state: State, event: Settled) -> None:
     else:
         remove(queue, event.acked)
     if event.repeated:
-        come_back(state, queue, event.repeated, [event.at_us] * len(event.repeated))
-        queue.counts.repeated += len(event.repeated)
+        requeue(state, queue, event.repeated, [event.at_us] * len(event.repeated))
     _fail(state, queue, event)
     if event.scale is not None:
         queue.slots, queue.backlog_seen, queue.failure_permille = event.scale
@@ -47,7 +45,6 @@ def leases_settled(state: State, event: LeasesSettled) -> None:
             queue.flying_count -= 1
             queue.flying_bytes -= len(queue.messages[id].body)
     remove(queue, event.acked)
-    queue.counts.acked += len(event.acked)
     _fail(state, queue, event)
     touch(state, queue)
 
@@ -63,7 +60,6 @@ def expired(state: State, event: Expired) -> None:
     """Messages have waited too long."""
     queue = state.queues[event.queue]
     remove(queue, event.ids)
-    queue.counts.expired += len(event.ids)
     touch(state, queue)
 
 
@@ -71,24 +67,18 @@ def purged(state: State, event: Purged) -> None:
     """Somebody has removed messages."""
     queue = state.queues[event.queue]
     remove(queue, event.ids)
-    queue.counts.purged += len(event.ids)
     touch(state, queue)
 
 
 def _fail(state: State, queue: QueueState, event: Settled | LeasesSettled | LeasesLapsed) -> None:
     """What became of the messages whose attempt failed."""
-    counts = queue.counts
     if event.retried:
-        come_back(state, queue, event.retried, event.ready_us)
-        counts.retried += len(event.retried)
+        requeue(state, queue, event.retried, event.ready_us)
     if event.dead:
-        counts.dead_lettered += len(event.dead)
         _dead_letter(state, queue, event.dead, state.queues[str(event.target)])
     if event.dropped:
-        counts.dropped += len(event.dropped)
         remove(queue, event.dropped)
     if event.expired:
-        counts.expired += len(event.expired)
         remove(queue, event.expired)
 
 
@@ -106,7 +96,6 @@ def _dead_letter(state: State, queue: QueueState, ids: tuple[str, ...], target: 
         target.backlog_bytes += len(message.body)
         target.dead_track.line.append(message)
         heappush(target.dead_ages, (message.timestamp_us, message.entry, message))
-        stand(target, message, at_us)
-    target.counts.received += len(ids)
+        enqueue(target, message, at_us)
     remove(queue, ids)
     touch(state, target)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from heapq import heappush
 from typing import TYPE_CHECKING
 
-from emulator.core.index import take, touch
+from emulator.core.index import dequeue, touch
 from emulator.core.model import LEASED, Message
 
 if TYPE_CHECKING:
@@ -16,10 +16,9 @@ if TYPE_CHECKING:
 def pulled(state: State, event: Pulled) -> None:
     """Messages leave the line, each with its count of attempts, and are leased."""
     queue = state.queues[event.queue]
-    picked = take(queue, event.ids, event.at_us)
+    picked = dequeue(queue, event.ids, event.at_us)
     for message, attempts in zip(picked, event.attempts, strict=True):
         message.attempts = attempts
-    queue.counts.delivered += len(picked)
     _lease(state, queue, picked, event.leases, event.until_us)
     touch(state, queue)
 

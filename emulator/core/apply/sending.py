@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import count
 from typing import TYPE_CHECKING
 
-from emulator.core.index import promote, stand
+from emulator.core.index import enqueue, promote
 from emulator.core.limits import SECOND_US
 from emulator.core.model import Message
 
@@ -32,10 +32,9 @@ def sent(state: State, event: Sent) -> None:
         queue.ready.extend(entered)
     else:
         for message in entered:
-            stand(queue, message, at_us)
+            enqueue(queue, message, at_us)
     state.entries += len(entered)
     queue.backlog_bytes += sum(map(len, event.bodies))
-    queue.counts.sent += len(entered)
     _count_lately(queue, at_us, len(entered))
     state.dirty.add(event.queue)
 

@@ -125,23 +125,23 @@ def settle(state: State, now_us: int, command: Settle) -> tuple[Event, ...]:
     retries = dict(command.retries)
     acks = [m for m in messages if m.id not in retries and (everything or m.id in command.acks)]
     acked_ids = {message.id for message in acks}
-    judged = Verdicts(queue, flight.consumer, now_us)
+    failed = FailedAttempts(queue, flight.consumer, now_us)
     for message in messages:
         if message.id not in acked_ids:
             delay = retries.get(message.id)
-            judged.fail(message, command.retry_all_delay_seconds if delay is None else delay)
-    lost = {m.id for m in acks if m.id in command.lost and judged.may_return(m)}
-    created, target = dead_letter_queue(state, now_us, queue, flight.consumer, judged.dead)
+            failed.add(message, command.retry_all_delay_seconds if delay is None else delay)
+    lost = {m.id for m in acks if m.id in command.lost and failed.may_return(m)}
+    created, target = dead_letter_queue(state, now_us, queue, flight.consumer, failed.dead)
     return (*created, Settled(
         now_us, queue.config.name, command.batch, command.outcome, command.error,
         tuple([message.id for message in acks if message.id not in lost]),
-        tuple(judged.retried), tuple(judged.ready_us), tuple(judged.dead), target, tuple(judged.dropped), tuple(judged.expired),
+        tuple(failed.retried), tuple(failed.ready_us), tuple(failed.dead), target, tuple(failed.dropped), tuple(failed.expired),
         tuple([message.id for message in acks if message.id in lost]), command.warnings,
-        _scale(queue, flight, now_us, command.outcome == "ok", len(judged.retried)),
+        _scale(queue, flight, now_us, command.outcome == "ok", len(failed.retried)),
     ))  # fmt: skip
 
 
-class Verdicts:
+class FailedAttempts:
     """Collects what becomes of messages whose attempt failed."""
 
     __slots__ = ("consumer", "dead", "dropped", "expired", "now_us", "queue", "ready_us", "retried")
@@ -161,7 +161,7 @@ class Verdicts:
     def _is_over(self, message: Message) -> bool:
         return message.arrived_us + lifetime_us(self.queue, message.dead) <= self.now_us
 
-    def fail(self, message: Message, delay_seconds: int | None) -> None:
+    def add(self, message: Message, delay_seconds: int | None) -> None:
         """Expired if its time is over; else dead-lettered or dropped after the last attempt; else back after the delay."""
         if self._is_over(message):
             self.expired.append(message.id)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from emulator.core.decide.consume import Verdicts, lifetime_us
+from emulator.core.decide.consume import FailedAttempts, lifetime_us
 from emulator.core.decide.manage import dead_letter_queue
 from emulator.core.events import Event, Expired, LeasesLapsed
 from emulator.core.model import DEFAULT_CONSUMER, DELAYED, LEASED, Message, QueueState, State, Track
@@ -69,7 +69,7 @@ def lapse(state: State, now_us: int, name: str) -> tuple[Event, ...]:
     """All leases of a queue that have run out: a failed attempt, and the message returns at once if it may."""
     queue = state.queues[name]
     consumer = queue.consumer or DEFAULT_CONSUMER
-    judged, heap, stack, due = Verdicts(queue, consumer, now_us), queue.leases, [0], []
+    failed, heap, stack, due = FailedAttempts(queue, consumer, now_us), queue.leases, [0], []
     while stack:
         index = stack.pop()
         if index < len(heap) and heap[index][0] <= now_us:
@@ -77,11 +77,11 @@ def lapse(state: State, now_us: int, name: str) -> tuple[Event, ...]:
             stack += [2 * index + 1, 2 * index + 2]
     for _until_us, _entry, lease, message in sorted(due, key=lambda entry: entry[:2]):
         if message.place == LEASED and message.lease == lease:
-            judged.fail(message, 0)
-    if not (judged.retried or judged.dead or judged.dropped or judged.expired):
+            failed.add(message, 0)
+    if not (failed.retried or failed.dead or failed.dropped or failed.expired):
         return ()
-    created, target = dead_letter_queue(state, now_us, queue, consumer, judged.dead)
+    created, target = dead_letter_queue(state, now_us, queue, consumer, failed.dead)
     return (*created, LeasesLapsed(
-        now_us, name, tuple(judged.retried), tuple(judged.ready_us), tuple(judged.dead), target, tuple(judged.dropped),
-        tuple(judged.expired),
+        now_us, name, tuple(failed.retried), tuple(failed.ready_us), tuple(failed.dead), target, tuple(failed.dropped),
+        tuple(failed.expired),
     ))  # fmt: skip

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from cfq_lint.facts import limits as cloudflare
 from emulator.core import commands, refusals
-from emulator.core.decide.consume import Verdicts, waiting
+from emulator.core.decide.consume import FailedAttempts, waiting
 from emulator.core.decide.manage import dead_letter_queue, find
 from emulator.core.decide.produce import check_delay
 from emulator.core.events import Event, LeasesExtended, LeasesSettled, Pulled
@@ -57,7 +57,7 @@ def ack(state: State, now_us: int, command: commands.Ack, limits: Limits) -> tup
         if delay is not None:
             check_delay(delay, limits)
     consumer = queue.consumer or DEFAULT_CONSUMER
-    judged, living, done = Verdicts(queue, consumer, now_us), queue.messages, set[str]()
+    failed, living, done = FailedAttempts(queue, consumer, now_us), queue.messages, set[str]()
     acked: list[str] = []
     warnings: list[tuple[str, str]] = []
     for lease in command.acks:
@@ -75,13 +75,13 @@ def ack(state: State, now_us: int, command: commands.Ack, limits: Limits) -> tup
             warnings.append((lease, LATE_TEXT))
         else:
             done.add(message.id)
-            judged.fail(message, delay)
+            failed.add(message, delay)
     if not done and not warnings:
         return ()
-    created, target = dead_letter_queue(state, now_us, queue, consumer, judged.dead)
+    created, target = dead_letter_queue(state, now_us, queue, consumer, failed.dead)
     return (*created, LeasesSettled(
-        now_us, command.queue, tuple(acked), tuple(judged.retried), tuple(judged.ready_us), tuple(judged.dead), target,
-        tuple(judged.dropped), tuple(judged.expired), tuple(warnings),
+        now_us, command.queue, tuple(acked), tuple(failed.retried), tuple(failed.ready_us), tuple(failed.dead), target,
+        tuple(failed.dropped), tuple(failed.expired), tuple(warnings),
     ))  # fmt: skip
 
 

@@ -5,10 +5,11 @@ https://developers.cloudflare.com/queues/configuration/javascript-apis/ (content
 
 from __future__ import annotations
 
+from array import array
 from binascii import b2a_base64
 from typing import TYPE_CHECKING, Any
 
-from emulator.engine.bodies import clone, json_text
+from emulator.engine.bodies import json_text, tagged_json, v8_read, v8_write
 from emulator.engine.bodies.undefined import UNDEFINED
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ DECODERS: dict[str, Callable[[bytes], Any]] = {
     "json": json_text.decode,
     "text": bytes.decode,
     "bytes": bytes,
-    "v8": clone.decode,
+    "v8": lambda body: (v8_read if body.startswith(b"\xff") else tagged_json).decode(body),
 }
 """How each content type is read."""
 CONTENT_TYPES = ("json", "text", "bytes", "v8")
@@ -46,11 +47,11 @@ def encode(value: object, content_type: str) -> bytes:
             raise TypeError(message)
         return _utf8(value)
     if content_type == "bytes":
-        if not isinstance(value, bytes | bytearray | memoryview):
+        if not isinstance(value, bytes | bytearray | memoryview | array):
             message = f'Content Type "bytes" requires a value of type ArrayBufferView, but received: {typeof(value)}'
             raise TypeError(message)
         return bytes(value)
-    return clone.encode(value)
+    return v8_write.encode(value)
 
 
 def encode_all(values: list[Any], content_types: Sequence[str]) -> list[bytes]:

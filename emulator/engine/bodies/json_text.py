@@ -7,14 +7,11 @@ from __future__ import annotations
 
 import json
 from types import NoneType
-from typing import TYPE_CHECKING, Any
+from typing import Any, NoReturn
 
 import msgspec
 
 from emulator.engine.bodies.stringify import parse, stringify
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _encode_lines = msgspec.json.Encoder().encode_lines
 _decode = msgspec.json.Decoder().decode
@@ -25,18 +22,43 @@ _MARK = b" "
 
 def encode(value: object) -> bytes:
     """The JSON text of a value. Raises TypeError for what has none."""
-    quickly = encode_plain((value,))
+    quickly = encode_plain([value])
     return stringify(value) if quickly is None else quickly[0]
 
 
-def encode_plain(values: Sequence[Any]) -> list[bytes] | None:
-    """The JSON texts of several values at once; None where one of them is not for msgspec."""
+def encode_plain(values: list[Any]) -> list[bytes] | None:
+    """The JSON texts of a list (msgspec 0.22 leaks a tuple) of values at once; None where one of them is not for msgspec."""
     try:
         texts: list[bytes] = _encode_lines(values).split(b"\n")  # which copies: msgspec's own bytes have room for more
     except Exception:  # noqa: BLE001 - whatever msgspec has against a value, `stringify` decides
         return None
     texts.pop()
     return texts if _is_plain(values) else None
+
+
+def encode_parsed(values: list[Any]) -> list[bytes]:
+    """The JSON texts of values that JSON was parsed to, so that nothing is among them that has none."""
+    try:
+        texts: list[bytes] = _encode_lines(values).split(b"\n")
+    except (ValueError, RecursionError):  # half a surrogate pair, or nested deeper than msgspec goes
+        return [stringify(value) for value in values]
+    texts.pop()
+    return texts
+
+
+def parse_strictly(raw: bytes) -> Any:
+    """The value of what somebody sends, where msgspec takes less than JavaScript does. Raises ValueError, RecursionError."""
+    return json.loads(raw.decode(), parse_constant=_refuse)
+
+
+def _refuse(constant: str) -> NoReturn:
+    message = f"{constant} is no JSON"
+    raise ValueError(message)
+
+
+def told(value: object, *, indent: int | None = None, ascii_only: bool = False) -> str:
+    """A text of any value for people: JSON where it has such a form, else what `str` makes of it. Not to be read back."""
+    return json.dumps(value, default=str, indent=indent, ensure_ascii=ascii_only)
 
 
 def decode(body: bytes) -> Any:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from emulator.core.index import stand
+from emulator.core.index import enqueue
 from emulator.core.model import DELAYED, LEASED, READY, Consumer, Flight, Message, QueueConfig, QueueState, State
 
 if TYPE_CHECKING:
@@ -30,7 +30,6 @@ class _Queue(NamedTuple):
     attached: bool
     flights: list[tuple[int, tuple[str, ...], Consumer, int]]
     window: list[tuple[int, int]]
-    counts: dict[str, int]
     scale: tuple[int, int | None, int]
 
 
@@ -69,9 +68,8 @@ def take(state: State) -> tuple[bytes, Iterator[bytes]]:
 
 def _taken(queue: QueueState) -> _Queue:
     flights = [(flight.batch, flight.ids, flight.consumer, flight.started_us) for flight in queue.flights.values()]
-    counts = {name: getattr(queue.counts, name) for name in queue.counts.__slots__}
     scale = (queue.slots, queue.backlog_seen, queue.failure_permille)
-    return _Queue(queue.config, queue.consumer, queue.attached, flights, list(queue.window), counts, scale)
+    return _Queue(queue.config, queue.consumer, queue.attached, flights, list(queue.window), scale)
 
 
 def _pieces(copied: list[tuple[str, int, list[Message], list[tuple[int, int, str, Message]]]]) -> Iterator[bytes]:
@@ -117,8 +115,6 @@ def _restore(queue: QueueState, row: _Queue) -> None:
         queue.flying_bytes += sum(len(message.body) for message in messages)
     queue.window.extend(row.window)
     queue.lately = sum(count for _at_us, count in row.window)
-    for name, count in row.counts.items():
-        setattr(queue.counts, name, count)
     queue.slots, queue.backlog_seen, queue.failure_permille = row.scale
 
 
@@ -134,7 +130,7 @@ def _stand_in_line(queue: QueueState) -> None:
     if len(ready) < len(waiting):
         for message in waiting:
             if message.place == DELAYED:
-                stand(queue, message, message.ready_us - 1)
+                enqueue(queue, message, message.ready_us - 1)
     waiting.sort(key=attrgetter("arrived_us"))
     queue.track.line.extend([message for message in waiting if not message.dead])
     queue.dead_track.line.extend([message for message in waiting if message.dead])

@@ -116,8 +116,10 @@ class SQLiteJournal:
             self._go_on_keeping()
 
     def _upgrade(self) -> None:
-        self._db.executescript(_FROM_FORMAT_1)
-        self._format = checking.FORMAT
+        (self._format,) = self._db.execute("PRAGMA user_version").fetchone()  # another writer may have been here
+        if self._format != checking.FORMAT:
+            self._db.executescript(_FROM_FORMAT_1)
+            self._format = checking.FORMAT
 
     def read(self, after: int = 0) -> Iterator[Event]:
         """The events behind number `after`. Raises JournalCorrupt at one that is damaged."""

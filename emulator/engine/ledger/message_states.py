@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
     from datetime import datetime
 
-    from emulator.engine.ledger.ledger import History, Ledger
+    from emulator.engine.ledger.records import History, Records
     from emulator.engine.ledger.steps import Step
 
 WAITING, ACKNOWLEDGED, RETRYING, DELETED, IN_DLQ, EXPIRED, PURGED = (
@@ -70,33 +70,33 @@ class MessageState(NamedTuple):
 
 
 def message_states(
-    ledger: Ledger, consumed: Collection[str], end: int, histories: Iterable[History] | None = None
+    records: Records, consumed: Collection[str], end: int, histories: Iterable[History] | None = None
 ) -> list[MessageState]:
-    """The state of each message, or of those asked for, in order of sending: as it was when there were `end` records.
+    """The state of each message, or of those asked for, in order of sending: as it was when there were `end` rows.
 
     `consumed` names the queues that had a consumer then. What has not changed since somebody asked is not made anew.
     """
     found = []
-    for history in ledger.histories.values() if histories is None else histories:
-        newest = ledger.entries[history.entries[-1]]
-        if ledger.entries[history.entries[0]][0] >= end:
+    for history in records.histories.values() if histories is None else histories:
+        newest = records.entries[history.entries[-1]]
+        if records.entries[history.entries[0]][0] >= end:
             break
         if newest[-1] >= end:  # it has gone on since then
-            found.append(_message_state(ledger, history, consumed, end))
+            found.append(_message_state(records, history, consumed, end))
             continue
-        version = (newest[-1], ledger.records[newest[0]].step.queue in consumed)
+        version = (newest[-1], records.rows[newest[0]].step.queue in consumed)
         if history.known is None or history.known[0] != version:
-            history.known = (version, _message_state(ledger, history, consumed, end))
+            history.known = (version, _message_state(records, history, consumed, end))
         found.append(history.known[1])
     return found
 
 
-def _message_state(ledger: Ledger, history: History, consumed: Collection[str], end: int) -> MessageState:
+def _message_state(records: Records, history: History, consumed: Collection[str], end: int) -> MessageState:
     path: list[str] = []
     deliveries = 0
     delivered = acked = failed = None
     for entry in history.entries:
-        steps = [ledger.records[number].step for number in ledger.entries[entry] if number < end]
+        steps = [records.rows[number].step for number in records.entries[entry] if number < end]
         if not steps:
             break
         path.append(steps[0].queue)
@@ -110,7 +110,7 @@ def _message_state(ledger: Ledger, history: History, consumed: Collection[str], 
         last = next(step for step in reversed(steps) if step.kind in MOVES)
         arrived, retried = steps[0].kind is Kind.ARRIVED, any(step.kind in RETURNS for step in steps)
     state = _ENDED.get(last.kind) or (IN_DLQ if arrived else RETRYING if retried else WAITING)
-    sent = ledger.records[ledger.entries[history.entries[0]][0]].step
+    sent = records.rows[records.entries[history.entries[0]][0]].step
     evidence = (
         f"sent to {sent.queue} at {_iso(sent)}",
         delivered and f"deliveries: {deliveries}, the last from {delivered.queue} at {_iso(delivered)}",

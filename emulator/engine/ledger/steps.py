@@ -9,8 +9,6 @@ from emulator.core import events as happened
 from emulator.engine.clock import moment
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from emulator.core.events import Event
 
 
@@ -75,24 +73,27 @@ class Step(NamedTuple):
 
 def steps(event: Event) -> list[Step]:
     """The steps of an event, in order; none where it touches no message."""
-    make = _MAKERS.get(type(event))
-    return [] if make is None else make(event)
+    kind: type = type(event)
+    made: Any = event
+    if kind is happened.Sent:
+        found = Step(Kind.SENT, made.at_us, made.queue, made.ids, (), None, None, None, made.bodies, made.content_types)
+    elif kind is happened.Delivered:
+        found = Step(Kind.DELIVERED, made.at_us, made.queue, made.ids, made.attempts, batch=made.batch)
+    elif kind in _SETTLEMENTS:
+        return _settlement(made)
+    elif kind is happened.Pulled:
+        found = Step(Kind.LEASED, made.at_us, made.queue, made.ids, made.attempts)
+    elif kind is happened.LeasesExtended:
+        found = Step(Kind.EXTENDED, made.at_us, made.queue, made.ids, (made.until_us,) * len(made.ids))
+    elif kind in _DELETIONS and made.ids:
+        found = Step(_DELETIONS[kind], made.at_us, made.queue, made.ids)
+    else:
+        return []
+    return [found]
 
 
-def _sent(event: happened.Sent) -> list[Step]:
-    return [Step(Kind.SENT, event.at_us, event.queue, event.ids, (), None, None, None, event.bodies, event.content_types)]
-
-
-def _delivered(event: happened.Delivered) -> list[Step]:
-    return [Step(Kind.DELIVERED, event.at_us, event.queue, event.ids, event.attempts, batch=event.batch)]
-
-
-def _pulled(event: happened.Pulled) -> list[Step]:
-    return [Step(Kind.LEASED, event.at_us, event.queue, event.ids, event.attempts)]
-
-
-def _extended(event: happened.LeasesExtended) -> list[Step]:
-    return [Step(Kind.EXTENDED, event.at_us, event.queue, event.ids, (event.until_us,) * len(event.ids))]
+_SETTLEMENTS = frozenset({happened.Settled, happened.LeasesSettled, happened.LeasesLapsed})
+_DELETIONS = {happened.Expired: Kind.EXPIRED, happened.Purged: Kind.PURGED, happened.QueueDeleted: Kind.PURGED}
 
 
 def _settlement(event: Any) -> list[Step]:
@@ -117,25 +118,3 @@ def _settlement(event: Any) -> list[Step]:
     if event.dead:
         found.append(Step(Kind.ARRIVED, at_us, event.target, event.dead, (), None, queue))
     return found
-
-
-def _expired(event: happened.Expired) -> list[Step]:
-    return [Step(Kind.EXPIRED, event.at_us, event.queue, event.ids)]
-
-
-def _purged(event: happened.Purged | happened.QueueDeleted) -> list[Step]:
-    return [Step(Kind.PURGED, event.at_us, event.queue, event.ids)] if event.ids else []
-
-
-_MAKERS: dict[type, Callable[[Any], list[Step]]] = {
-    happened.Sent: _sent,
-    happened.Delivered: _delivered,
-    happened.Pulled: _pulled,
-    happened.LeasesExtended: _extended,
-    happened.Settled: _settlement,
-    happened.LeasesSettled: _settlement,
-    happened.LeasesLapsed: _settlement,
-    happened.Expired: _expired,
-    happened.Purged: _purged,
-    happened.QueueDeleted: _purged,
-}

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from emulator.engine.ledger.ledger import Line, Record
 from emulator.engine.ledger.message_states import MessageState, message_states
+from emulator.engine.ledger.records import Line, Record
 from emulator.engine.ledger.steps import DELIVERIES, ENTRIES, steps
 from emulator.engine.ledger.table import table
 
@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from emulator.core.events import Event
-    from emulator.engine.ledger.ledger import History, Ledger
+    from emulator.engine.ledger.ledger import Ledger
+    from emulator.engine.ledger.records import History
     from emulator.engine.ledger.steps import Step
 
 
@@ -27,21 +28,20 @@ class Trace(Sequence[Line]):
     """
 
     def __init__(self, ledger: Ledger, message_id: str | None = None) -> None:
-        self._ledger, self._id = ledger, message_id
-        self._end, self._consumed = len(ledger.records), frozenset(ledger.consumed)
+        self._records, self._id = ledger.records, message_id
         self._histories: list[History] | None = None
+        self._end, self._consumed = len(ledger.records.rows), frozenset(ledger.consumed)
         if message_id is None:
-            self._lines = ledger.lines()
+            self._lines = ledger.records.lines()
             return
-        exact = ledger.histories.get(message_id)
-        self._histories = [exact] if exact else [each for id, each in ledger.histories.items() if id.startswith(message_id)]
-        numbers = sorted(number for each in self._histories for entry in each.entries for number in ledger.entries[entry])
-        self._lines = [ledger.records[number].line() for number in numbers]
+        found = self._histories = ledger.records.histories_of(message_id)
+        numbers = sorted(number for each in found for entry in each.entries for number in ledger.records.entries[entry])
+        self._lines = [ledger.records.rows[number].line() for number in numbers]
 
     @cached_property
     def ends(self) -> list[MessageState]:
         """The state of each message, in order of sending."""
-        return message_states(self._ledger, self._consumed, self._end, self._histories)
+        return message_states(self._records, self._consumed, self._end, self._histories)
 
     @property
     def end(self) -> MessageState | None:

@@ -8,12 +8,15 @@ from collections.abc import Coroutine, Generator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from emulator.engine.faults import WorkerCrashed
+from emulator.engine.faults import DIED, WorkerCrashed
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Iterator
 
     from emulator.engine.delivery import Delivery
+
+_BEFORE = 1
+"""The first of the two places at a call; the other one is behind it."""
 
 current: contextvars.ContextVar[Invocation | None] = contextvars.ContextVar("invocation", default=None)
 """The invocation whose code runs, so that its tasks and its calls can be told from others."""
@@ -25,11 +28,11 @@ class Invocation:
     With `waits`, the batch ends when its `waitUntil` promises have ended.
     """
 
-    __slots__ = ("delivery", "open_awaits", "returned", "tasks", "waits")
+    __slots__ = ("calling", "delivery", "open_awaits", "returned", "tasks", "waits")
 
     def __init__(self, delivery: Delivery, *, waits: bool = True) -> None:
         self.delivery, self.waits = delivery, waits
-        self.returned = False
+        self.returned = self.calling = False
         self.open_awaits = 0
         self.tasks: dict[asyncio.Task[Any], None] = {}  # in order, so that every run cuts them off in the same order
 
@@ -66,16 +69,20 @@ def may_die_reading(delivery: Delivery) -> None:
 def binding_call() -> Iterator[None]:
     """Around a call of a binding by a handler: its process may die before it or behind it; a dead one calls nothing."""
     invocation = current.get()
-    delivery = None if invocation is None else invocation.delivery
-    if delivery is None:
+    if invocation is None or invocation.calling:
         yield
         return
+    delivery = invocation.delivery
     if delivery.crashed:
-        raise WorkerCrashed("a fault ended the handler's process")
+        raise WorkerCrashed(DIED)
     point = delivery.choose(3, "crashes_at_call")
-    if point == 1:
+    if point == _BEFORE:
         delivery.crash()
-    yield
+    invocation.calling = True  # a binding may be made of another
+    try:
+        yield
+    finally:
+        invocation.calling = False
     if point:
         delivery.crash()
 
@@ -105,9 +112,9 @@ class Dying(Coroutine[Any, Any, Any]):
         waited_for = self._work.send(value)
         if self._delivery.choose(2, "crashes_at_await"):
             self._delivery.crashed = True
-            self._work.throw(WorkerCrashed("a fault ended the handler's process"))
+            self._work.throw(WorkerCrashed(DIED))
             self._work.close()
-            raise WorkerCrashed("a fault ended the handler's process")
+            raise WorkerCrashed(DIED)
         return waited_for
 
     def throw(self, *error: Any) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import queue
 import threading
+import weakref
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -13,6 +14,10 @@ if TYPE_CHECKING:
 
     from emulator.core.commands import Settle
     from emulator.engine.delivery import Delivery
+
+
+_PATIENCE_SECONDS = 5.0
+"""So long connections and threads may take to end."""
 
 
 class RealTime:
@@ -27,7 +32,7 @@ class RealTime:
         self._event = threading.Event()
         self._closers: list[Callable[[], Any]] = []
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._thread: threading.Thread | None = None
+        self._end: Callable[[], Any] = lambda: None
 
     # --- for targets
 
@@ -36,8 +41,9 @@ class RealTime:
         """An event loop on a thread of its own, made when it is first asked for."""
         if self._loop is None:
             self._loop = asyncio.new_event_loop()
-            self._thread = threading.Thread(target=self._loop.run_forever, name="deliveries", daemon=True)
-            self._thread.start()
+            thread = threading.Thread(target=self._loop.run_forever, name="deliveries", daemon=True)
+            thread.start()
+            self._end = weakref.finalize(self, _end, self._loop, thread)
         return self._loop
 
     def spawn(self, delivery: Delivery, work: Coroutine[Any, Any, Settle]) -> None:
@@ -111,9 +117,15 @@ class RealTime:
         for closer in self._closers:
             ends = closer()
             if asyncio.iscoroutine(ends):
-                asyncio.run_coroutine_threadsafe(ends, self.loop).result(5)
-        if self._loop is not None and self._thread is not None:
-            self._loop.call_soon_threadsafe(self._loop.stop)
-            self._thread.join(5)
-            self._loop.close()
+                asyncio.run_coroutine_threadsafe(ends, self.loop).result(_PATIENCE_SECONDS)
+        if self._loop is not None:
+            self._end()
             self._loop = None
+
+
+def _end(loop: asyncio.AbstractEventLoop, thread: threading.Thread) -> None:
+    """End a loop and its thread, also where nobody has closed what they were made for."""
+    loop.call_soon_threadsafe(loop.stop)
+    thread.join(_PATIENCE_SECONDS)
+    if not loop.is_running():
+        loop.close()

@@ -6,7 +6,6 @@ Scripts and styles come from this server alone, and the page may run no other: w
 
 from __future__ import annotations
 
-import json
 import math
 from functools import cache
 from importlib.resources import files
@@ -21,6 +20,7 @@ from starlette.routing import Route
 from emulator.core import commands
 from emulator.core.decide.manage import find
 from emulator.core.refusals import JSONRequestBodyInvalid, JSONRequestBodyMalformed, QueueUnknown, Refused, UnknownInternalError
+from emulator.engine.bodies import json_text
 from emulator.engine.clock import SECOND_US, moment
 from emulator.engine.journal import JournalUnwritable
 from emulator.server.access import READ, WRITE
@@ -112,7 +112,7 @@ class Dashboard:
             except JournalUnwritable as error:
                 failed = UnknownInternalError(str(error))
                 status, value = failed.status, {"error": {"code": failed.code, "message": failed.text}}
-            return Response(json.dumps(value), status, HEADERS, "application/json")
+            return Response(json_text.encode(value), status, HEADERS, "application/json")
 
         return answered
 
@@ -187,7 +187,7 @@ class Dashboard:
         if target is not None and row is None:
             raise QueueUnknown(f"Queue not found: {target[:100]!r}")
         home = None if row is None else row["core"]
-        return send_back(self._service.account, core, self._watch.deaths, home, limit)._asdict()
+        return send_back(self._service.account, core, self._watch.ledger.deaths, home, limit)._asdict()
 
     async def _move(self, _request: Request, given: dict[str, Any]) -> Any:
         time = self._service.time
@@ -236,7 +236,7 @@ async def _json(request: Request) -> dict[str, Any]:
         if len(body) > _BODY_BYTES_MAX:
             raise JSONRequestBodyInvalid("the request is too large")
     try:
-        value = json.loads(body or b"{}")
+        value = json_text.parse_strictly(body or b"{}")
     except (ValueError, RecursionError) as error:
         raise JSONRequestBodyMalformed from error
     if not isinstance(value, dict):

@@ -5,7 +5,6 @@ Times are milliseconds since 1970. Queues are addressed by their core names and 
 
 from __future__ import annotations
 
-import json
 import math
 from base64 import b64encode
 from itertools import islice
@@ -63,7 +62,7 @@ class Views:
     def _totals(self, queues: list[tuple[str, QueueState]], sources: dict[str, list[str]]) -> dict[str, Any]:
         oldest = [each for each in (oldest_us(queue) for _name, queue in queues) if each is not None]
         operations: dict[str, int] = {}
-        for tally in list(self._watch.tallies.values()):
+        for tally in list(self._watch.ledger.tallies.values()):
             for kind, count in tally.operations.items():
                 operations[kind] = operations.get(kind, 0) + count
         return {
@@ -94,7 +93,7 @@ class Views:
     def queue(self, core: str, seconds: float) -> dict[str, Any]:
         """One queue with its settings, retries by attempt, operations, and its course over the last seconds."""
         queue, public = find(self._service.state, core), self._service.directory.public
-        tally, series = self._watch.tallies.get(core), self._watch.series.get(core)
+        tally, series = self._watch.ledger.tallies.get(core), self._watch.series.get(core)
         points = [] if series is None else series.since(self._service.now_us - round(seconds * 1_000_000))
         consumer = None if queue.consumer is None else queue.consumer._asdict()
         if consumer is not None and consumer["dead_letter_queue"] is not None:
@@ -124,7 +123,7 @@ class Views:
         return None if message is None else self._message(core, message, None)
 
     def _message(self, core: str, message: Message, characters: int | None = _BODY_CHARACTERS) -> dict[str, Any]:
-        death = self._watch.deaths.get((core, message.id))
+        death = self._watch.ledger.deaths.get((core, message.id))
         due = message.ready_us <= self._service.now_us and message.place < LEASED - 1
         body = readable(message.body, message.content_type)
         return {
@@ -163,8 +162,8 @@ def readable(body: bytes, content_type: str) -> str:
     try:
         value = bodies.decode(body, content_type)
         if content_type in {"json", "v8"}:
-            text = json.dumps(value, ensure_ascii=False, default=str)
-            return text if len(text) <= _LINE_CHARACTERS else json.dumps(value, indent=2, ensure_ascii=False, default=str)
+            text = bodies.json_text.told(value)
+            return text if len(text) <= _LINE_CHARACTERS else bodies.json_text.told(value, indent=2)
         return value if isinstance(value, str) else bytes(value).decode()
     except (ValueError, TypeError, KeyError, RecursionError):
         return f"base64 {b64encode(body).decode()}"

@@ -5,11 +5,11 @@ A line never holds a token, a header or a body; what a caller has chosen (paths,
 
 from __future__ import annotations
 
-import json
 import logging
 from typing import TYPE_CHECKING, Any, TextIO
 
 from emulator.core import events as happened
+from emulator.engine.bodies import json_text
 from emulator.engine.clock import WallClock, moment, real_seconds
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class JsonLines(logging.Formatter):
         }  # fmt: skip
         if record.exc_info:
             line["exception"] = self.formatException(record.exc_info)
-        return json.dumps(line, default=str)
+        return json_text.told(line, ascii_only=True)
 
 
 class TextLines(logging.Formatter):

@@ -75,7 +75,7 @@ def _lines(watch: Watch, public: Callable[[str], str]) -> Iterator[str]:
     watch.catch_up()
     account, queues = watch.account, list(watch.account.state.queues.items())
     now_us = account.clock.now_us()
-    rows = [_row(public(name), queue, watch.tallies.get(name) or Tally(), now_us) for name, queue in queues]
+    rows = [_row(public(name), queue, watch.ledger.tallies.get(name) or Tally(), now_us) for name, queue in queues]
     rows.sort(key=lambda row: row.label)
     yield from _family("queues", "gauge", "Queues in the account", [("", len(queues))])
     yield from _family("clock_seconds", "gauge", "The emulator's own time, in seconds since 1970", [("", now_us / SECOND_US)])
@@ -83,21 +83,21 @@ def _lines(watch: Watch, public: Callable[[str], str]) -> Iterator[str]:
     acted = [(f'{{fault="{each.fault}"}}', each.acted) for each in account.fault_counts]
     yield from _family("faults_total", "counter", "How often each fault acted that was switched on", acted)
     for name, (text, gauge) in _GAUGES.items():
-        yield from _family(name, "gauge", text, [(f'{{queue="{row.label}"}}', gauge(row)) for row in rows])
+        yield from _family(name, "gauge", text, ((f'{{queue="{row.label}"}}', gauge(row)) for row in rows))
     for name, (text, counter) in _COUNTERS.items():
-        yield from _family(f"{name}_total", "counter", text, [(f'{{queue="{row.label}"}}', counter(row)) for row in rows])
+        yield from _family(f"{name}_total", "counter", text, ((f'{{queue="{row.label}"}}', counter(row)) for row in rows))
     dead = {_label(public(name)) for name in dead_letter_sources(queues)}
     yield from _family(
         "dead_letter_queue_messages", "gauge", "Depth of a queue that is a consumer's dead-letter queue",
-        [(f'{{queue="{row.label}"}}', len(row.queue.messages)) for row in rows if row.label in dead],
+        ((f'{{queue="{row.label}"}}', len(row.queue.messages)) for row in rows if row.label in dead),
     )  # fmt: skip
     yield from _family(
         "retries_total", "counter", "Attempts that failed and are tried again",
-        [(f'{{queue="{row.label}",attempt="{n}"}}', count) for row in rows for n, count in sorted(row.tally.retries.items())],
+        ((f'{{queue="{row.label}",attempt="{n}"}}', count) for row in rows for n, count in sorted(row.tally.retries.items())),
     )  # fmt: skip
     yield from _family(
         "billable_operations_total", "counter", "Operations that Cloudflare bills",
-        [(f'{{queue="{row.label}",operation="{each}"}}', row.tally.operations[each]) for row in rows for each in OPERATIONS],
+        ((f'{{queue="{row.label}",operation="{each}"}}', row.tally.operations[each]) for row in rows for each in OPERATIONS),
     )  # fmt: skip
     yield from _attempts(rows)
 

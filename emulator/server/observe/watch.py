@@ -10,7 +10,7 @@ from __future__ import annotations
 from contextlib import suppress
 from itertools import islice
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from emulator.core import events as happened
 from emulator.core.apply import apply
@@ -26,9 +26,8 @@ if TYPE_CHECKING:
     from emulator.core.events import Event
     from emulator.core.model import QueueState
     from emulator.engine.account import Account
-    from emulator.engine.ledger.ledger import Death
     from emulator.engine.ledger.steps import Step
-    from emulator.engine.ledger.tally import Tally
+    from emulator.server.directory import Directory
 
 QUEUES_PLOTTED_MAX = 1_000
 """Of so many queues at most the history is kept."""
@@ -39,20 +38,10 @@ SAVED_EVENTS = 10_000
 """Numbers are kept for the next start after so many events, and at the end."""
 
 
-class Store(Protocol):
-    """Keeps numbers over a restart."""
-
-    numbers: dict[str, Any] | None
-    """Those that were kept last."""
-
-    def save_numbers(self, numbers: dict[str, Any]) -> None:
-        """Keep numbers. Raises JournalUnwritable."""
-
-
 class Watch:
-    """Follows an account from now on. `ledger` has tallies by queue and deaths, `series` the course of each queue."""
+    """Follows an account from now on. `ledger` has tallies by queue and deaths, `series` each queue's course; `store` keeps."""
 
-    def __init__(self, account: Account, store: Store | None = None) -> None:
+    def __init__(self, account: Account, store: Directory | None = None) -> None:
         self._lock = Lock()
         self._tellers: list[Callable[[Event], None]] = []
         self._store = store
@@ -84,16 +73,6 @@ class Watch:
             self._saved = self.ledger.sequence
             with suppress(JournalUnwritable):
                 self._store.save_numbers(self.ledger.numbers())
-
-    @property
-    def tallies(self) -> dict[str, Tally]:
-        """The numbers of each queue."""
-        return self.ledger.tallies
-
-    @property
-    def deaths(self) -> dict[tuple[str, str], Death]:
-        """What is known of dead letters, by (dead-letter queue, message)."""
-        return self.ledger.deaths
 
     def _read_past(self, ledger: Ledger, count: int) -> bool:
         """Go through what happened before, with a state of its own. Whether it was short enough."""

@@ -8,12 +8,12 @@ from msgspec import Meta
 
 from cfq_lint.facts import limits
 from emulator.core import refusals
-from emulator.engine.bodies import encode_all
+from emulator.engine.bodies import encode_all, json_text
 from emulator.server.operations.push import Push, content_type_of
 from emulator.server.wire.fields import Body, Delay
 from emulator.server.wire.operation import Call, Operation
-from emulator.server.wire.shapes import PUSHED
-from emulator.server.wire.shown import metrics_json
+from emulator.server.wire.resources import metrics_json
+from emulator.server.wire.schemas import PUSHED
 
 
 class PushBatch(Body):
@@ -31,7 +31,8 @@ def push_batch(call: Call) -> dict[str, Any]:
             f"batch message count of {len(items)} is not within 1..{limits.SEND_BATCH_COUNT_MAX}"
         )
     kinds = tuple(["json" if item.content_type is None else content_type_of(item) for item in items])
-    stored = encode_all([item.body for item in items], kinds)
+    values = [item.body for item in items]
+    stored = json_text.encode_parsed(values) if kinds.count("json") == len(kinds) else encode_all(values, kinds)
     delays = tuple([item.delay_seconds for item in items])
     account.send(core, tuple(stored), kinds, delays, call.body.delay_seconds, many=True)
     return {"metadata": {"metrics": metrics_json(account.queue(core))}}

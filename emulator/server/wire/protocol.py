@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 
     from emulator.core.refusals import Refused
-    from emulator.server.observe.crowd import Crowd
+    from emulator.server.wire.connections import Connections
 
 logger = logging.getLogger("emulator.http")
 
@@ -41,13 +41,13 @@ _IDLE, _HEAD, _BODY = range(3)
 
 
 class Protocol(HttpToolsProtocol):
-    """One connection of a `crowd`. `prompt` tells by method and path whether a request is answered at once."""
+    """One of the `connections`. `prompt` tells by method and path whether a request is answered at once."""
 
     head_seconds, body_seconds = HEAD_SECONDS, BODY_SECONDS
 
-    def __init__(self, *args: Any, prompt: Callable[[str, str], bool], crowd: Crowd, **options: Any) -> None:
+    def __init__(self, *args: Any, prompt: Callable[[str, str], bool], connections: Connections, **options: Any) -> None:
         super().__init__(*args, **options)
-        self._prompt, self._crowd = prompt, crowd
+        self._prompt, self._connections = prompt, connections
         self._whole: list[bytes] | None = None
         self._running: RequestResponseCycle | None = None
         self._start, self._ends = b"", False
@@ -62,18 +62,18 @@ class Protocol(HttpToolsProtocol):
         super().connection_made(transport)
         self._enter(_HEAD)
         self._timer = self.loop.call_later(self.head_seconds, self._look)
-        self._crowd.comes(self)
+        self._connections.opened(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """The connection is gone."""
         self._timer.cancel()
-        self._crowd.leaves(self)
+        self._connections.closed(self)
         if self._running is not None:  # not always the last of those that have come, and only that one is told otherwise
             self._running.disconnected = True
             self._running.message_event.set()
         super().connection_lost(exc)
 
-    def send_away(self) -> None:
+    def give_way(self) -> None:
         """Too much time has passed, or too many others have come."""
         self._refuse(TooSlow())
 
@@ -134,7 +134,7 @@ class Protocol(HttpToolsProtocol):
         elif self._stage == _IDLE:
             self.transport.close()
         else:
-            self.send_away()
+            self.give_way()
         self._timer = self.loop.call_later(pause, self._look)
 
     def _is_stuck(self) -> bool:
@@ -195,7 +195,7 @@ class Protocol(HttpToolsProtocol):
         url = httptools.parse_url(self.url)
         path, method = url.path.decode("ascii"), parser.get_method().decode("ascii")
         path = unquote(path) if "%" in path else path
-        if not self._prompt(method, path):
+        if method == "HEAD" or not self._prompt(method, path):
             return False
         scope["method"], scope["path"], scope["raw_path"], scope["query_string"] = method, path, url.path, url.query or b""
         return True
@@ -213,17 +213,17 @@ class Protocol(HttpToolsProtocol):
         if self.parser.should_upgrade():
             return
         self._enter(_IDLE)
-        self._crowd.ends(self)
+        self._connections.is_served(self)
         self._over = self.parser.get_http_version() == "1.0" or not self.parser.should_keep_alive()
         if self._whole is None:
             self._over = self.parser.get_http_version() == "1.0" or not self.parser.should_keep_alive()
             super().on_message_complete()
             if not self._unanswered():  # it was answered before its body was here
-                self._crowd.begins(self)
+                self._connections.waits(self)
         else:
             self._answer()
             self._whole = None  # also where the answer did not need the body
-            self._crowd.begins(self)
+            self._connections.waits(self)
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
         self._running = cycle
@@ -241,7 +241,7 @@ class Protocol(HttpToolsProtocol):
         """An answer has left; whatever comes next has its time from now on."""
         self._since = self.loop.time()
         if not self.pipeline:
-            self._crowd.begins(self)
+            self._connections.waits(self)
             if self._last_word and not self.transport.is_closing():
                 self._close_with(self._last_word)
         super().on_response_complete()

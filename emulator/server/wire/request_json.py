@@ -5,15 +5,15 @@ That is half of a surrogate pair, and a number that only Infinity holds. NaN and
 
 from __future__ import annotations
 
-import json
 import re
 from difflib import get_close_matches
 from functools import cache
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from emulator.core.refusals import JSONRequestBodyInvalid, JSONRequestBodyMalformed
+from emulator.engine.bodies import json_text
 from emulator.server.wire.fields import whole
 
 if TYPE_CHECKING:
@@ -44,16 +44,11 @@ def read(raw: bytes, model: type[Body]) -> Body:
 
 def _parsed(raw: bytes) -> Any:
     try:
-        return json.loads(raw.decode(), parse_constant=_refuse_constant)
+        return json_text.parse_strictly(raw)
     except RecursionError:
         raise JSONRequestBodyMalformed("the body is nested too deeply") from None
     except ValueError as error:
         raise JSONRequestBodyMalformed(f"the body is no JSON: {str(error)[:_TEXT_MAX]}") from None
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    message = f"{name} is no JSON"
-    raise ValueError(message)
 
 
 def _told(text: str, model: type[Body]) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from emulator.engine.error_text import error_text
+from emulator.workers.python.errors import NoSuchMember
 from emulator.workers.python.javascript.js_globals import JSON
 from emulator.workers.python.javascript.js_values import JsProxy
 from emulator.workers.python.javascript.to_js import PyProxy
@@ -37,9 +39,17 @@ class Console:
 
     def __getattr__(self, level: str) -> Callable[..., None]:
         if level not in {"debug", "error", "info", "log", "trace", "warn"}:
-            raise AttributeError(level)
+            raise AttributeError(level) if level.startswith("_") else NoSuchMember(f"console.{level}")
         return lambda *parts: self._write(level, *parts)
 
 
 def _shown(value: Any) -> str:
+    """A text of anything: a line of the console fails nobody's batch."""
+    try:
+        return _text(value)
+    except Exception as error:  # noqa: BLE001 - whatever a value's own methods raise
+        return f"<{type(value).__name__}: {error_text(error)}>"
+
+
+def _text(value: Any) -> str:
     return JSON.stringify(value) if isinstance(value, JsProxy) and not isinstance(value, PyProxy) else str(value)

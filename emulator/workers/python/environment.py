@@ -13,20 +13,25 @@ if TYPE_CHECKING:
 
 
 class Unsupported:
-    """A binding of a kind that is not emulated: every use of it says so."""
+    """A binding of a kind that is not emulated: every use of it says so, also to `warn`, if that is given, the first time."""
 
-    def __init__(self, name: str, kind: str) -> None:
-        self.__dict__["_said"] = (f"env.{name}, a binding of {kind}", f"put an object of your own there: worker.env.{name} = …")
+    def __init__(self, name: str, kind: str, owner: str = "worker", warn: Callable[[str], None] | None = None) -> None:
+        said = (f"env.{name}, a binding of {kind}", f"put an object of your own there: {owner}.env.{name} = …")
+        self.__dict__.update(_said=said, _warn=warn)
 
     def _refuse(self, *_given: Any, **_named: Any) -> NoReturn:
-        raise NotEmulated(*self.__dict__["_said"])
+        error, warn = NotEmulated(*self.__dict__["_said"]), self.__dict__["_warn"]
+        if warn is not None:
+            self.__dict__["_warn"] = None
+            warn(str(error))
+        raise error
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
         return self._refuse()
 
-    __call__ = __getitem__ = __setitem__ = __iter__ = __setattr__ = _refuse
+    __call__ = __getitem__ = __setitem__ = __iter__ = __setattr__ = __contains__ = __await__ = __aenter__ = _refuse
 
     def __repr__(self) -> str:
         return f"<not emulated: {self.__dict__['_said'][0]}>"

@@ -20,6 +20,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, cast
 
 from emulator.workers.python.errors import NotEmulated
+from emulator.workers.python.worker_sys import copied
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -45,7 +46,7 @@ class Importer:
         package = ModuleType(self.prefix)
         package.__path__ = []
         self._keep(package)
-        self._importlib = _importlib_for(self)
+        self._importlib = copied(importlib, {"import_module": self.import_module})
 
     @property
     def _roots(self) -> list[str]:
@@ -58,6 +59,11 @@ class Importer:
         spec = importlib.util.spec_from_file_location(f"{self.prefix}.{file.stem}", file)
         assert spec is not None, "a .py file always has one"
         return self._run(spec)
+
+    def close(self) -> None:
+        """Take the Worker's modules out of `sys.modules`."""
+        for name in self._modules:
+            sys.modules.pop(name, None)
 
     def _import(self, name: str, names: Any = None, locals: Any = None, fromlist: Any = (), level: int = 0) -> ModuleType:
         if level:
@@ -178,11 +184,3 @@ class _Pointer:
     def __dict__(self) -> dict[str, Any]:  # type: ignore[override]
         module = self._module()
         return {} if module is None else vars(module)
-
-
-def _importlib_for(importer: Importer) -> ModuleType:
-    """`importlib`, with an `import_module` that finds the Worker's modules."""
-    module = ModuleType("importlib")
-    module.__dict__.update(vars(importlib))
-    module.__dict__["import_module"] = importer.import_module
-    return module

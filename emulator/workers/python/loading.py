@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from emulator.workers.config import Config
     from emulator.workers.host import Host
-    from emulator.workers.python.javascript.http_values import Request
+    from emulator.workers.outgoing import Outgoing
 
 _SEEN_WHEN_RUN = frozenset({"CFQ801"})
 """Whether there is a handler need not be guessed from the source: the Worker is run."""
@@ -34,7 +34,7 @@ def load(
     bindings: Mapping[str, Any] | None = None,
     kv: Iterable[str] = (),
     d1: Iterable[str] = (),
-    fetch: Callable[[Request], Any] | None = None,
+    fetch: Callable[[Outgoing], Any] | None = None,
 ) -> Worker:
     """Load a Worker: of a wrangler file, whose queues, consumers and bindings are made, or of a .py file.
 
@@ -94,13 +94,11 @@ def _of_config(host: Host, found: Config, main: Path, more: dict[str, Any], resp
         return object.__getattribute__(host.env, name)
 
     env = WorkerEnvironment(found.content_type, put_by_test, lambda: iter(_put_by_test(host)))
-    bound = bindings_of(found, host.queue)
-    bound |= {each.binding: host.stores.kv(each.identity) for each in found.kv}
-    bound |= {each.binding: host.stores.d1(each.identity) for each in found.d1}
+    bound = bindings_of(found, host.queue, lambda: host.stores, host.warn)
     for name in bound.keys() - set(host.env):
         host.env.bind(name, bound[name])
     unsupported = {name: Unsupported(name, kind) for name, kind in found.others.items()}
-    _bind_all(env, {**unsupported, **{name: python_from_rpc(value) for name, value in bound.items()}, **more})
+    _bind_all(env, {**{name: python_from_rpc(value) for name, value in bound.items()}, **unsupported, **more})
     project, waits = found.file.absolute().parent, NO_WAIT_FLAG not in found.flags
     worker = Worker(host, main, env, project=project, classes=found.classes, waits=waits, responder=responder)
     for name, consumer in found.consumers.items():

@@ -6,8 +6,12 @@ import contextvars
 import inspect
 import types
 from contextlib import contextmanager
+from http.client import responses
 from typing import TYPE_CHECKING, Any
 
+from emulator.engine.clock import moment
+from emulator.engine.targets.invocation import binding_call
+from emulator.workers.outgoing import Outgoing, answer_of
 from emulator.workers.python.batch import WorkerBatch
 from emulator.workers.python.console import Console, Line
 from emulator.workers.python.entry import ARGUMENTS, HANDLERS, Entry, call_with, places
@@ -34,7 +38,7 @@ class Worker:
     """A loaded Worker: `module`, `env`, `await fetch(request)`, `call(name, …)`.
 
     `console` holds what it wrote with `console` (level, text), `fetches` the requests that it sent. `responder` answers those:
-    a function of a Request that gives a Response, text, bytes, or what becomes JSON, or an awaitable of it; None refuses them.
+    a function of an Outgoing that gives what `answer_of` knows, or an awaitable of it; None refuses them.
     """
 
     def __init__(
@@ -50,7 +54,7 @@ class Worker:
     ) -> None:
         self.env, self.responder = env, responder
         self.console: list[Line] = []
-        self.fetches: list[Request] = []
+        self.fetches: list[Outgoing] = []
         self._host, self._main, self._waits = host, main, waits
         self._console = Console(self.console)
         self._around, self._said = Surroundings(), set[str]()
@@ -62,9 +66,10 @@ class Worker:
             now_us=host.now_us,
             environ=self._around.environ,
         )
-        importer = Importer(_roots(main.parent, project), modules)
+        self._closed = False
+        self._importer = Importer(_roots(main.parent, project), modules)
         with self._inside(None):
-            self.module: ModuleType = importer.load_main(main)
+            self.module: ModuleType = self._importer.load_main(main)
         self._entry = Entry(self.module, modules["workers"].WorkerEntrypoint, classes=classes)
 
     def queue(self, batch: Any, _env: Any = None, ctx: Any = None) -> Any:
@@ -75,7 +80,7 @@ class Worker:
                 raise RuntimeError(self._entry.missing("queue"))
             self._warn_of_narrow(found)
             result = call_with(found, (WorkerBatch(batch),), (self.env, context))
-        return self._within(context, result) if inspect.isawaitable(result) else None
+        return self._within(context, result) if inspect.isawaitable(result) else result
 
     async def fetch(self, request: Any, init: Any = None, /, **options: Any) -> Response:
         """Let the Worker answer a Request, or a URL (or path) with a Request's options. Virtual time passes as it asks.
@@ -119,6 +124,9 @@ class Worker:
     @contextmanager
     def _inside(self, context: Any) -> Iterator[None]:
         """The Worker's code runs: what it changes stays its own, and what is said of it is heard."""
+        if self._closed:
+            message = f"{self!r} is closed"
+            raise RuntimeError(message)
         tokens = _context.set(context), hearing.set(self._hear)
         try:
             with self._around.entered():
@@ -161,20 +169,19 @@ class Worker:
         """The Worker's own `fetch`. Raises FetchRefused without a responder."""
         options.pop("fetcher", None)
         request = Request(resource, init, **options)
-        self.fetches.append(request)
+        at = moment(self._host.now_us())
+        sent = Outgoing(str(request.method), request.url, request.headers, request.body or b"", at)
+        self.fetches.append(sent)
         if self.responder is None:
-            raise FetchRefused(str(request.method), request.url)
-        answer = self.responder(request)
+            raise FetchRefused(sent.method, sent.url)
+        with binding_call():
+            answer = self.responder(sent)
         if inspect.isawaitable(answer):
             answer = await answer
-        if isinstance(answer, Response):
-            answer = answer.clone()
-        elif answer is None or isinstance(answer, str | bytes):
-            answer = Response(answer)
-        else:
-            answer = Response.from_json(answer)
-        answer.url = request.url
-        return answer
+        status, headers, body = answer_of(answer)
+        response = Response(body, status, responses.get(status, ""), headers)
+        response.url = request.url
+        return response
 
     def _wait_until(self, awaitable: Any) -> None:
         context = _context.get()
@@ -183,6 +190,11 @@ class Worker:
                 awaitable.close()
             raise RuntimeError("wait_until() is for handlers: nothing is being handled")
         context.waitUntil(awaitable)
+
+    def close(self) -> None:
+        """Let go of the modules. What is called afterwards raises RuntimeError, and a delivery fails with it."""
+        self._closed = True
+        self._importer.close()
 
     def __repr__(self) -> str:
         return f"<Worker {self._main.name}>"

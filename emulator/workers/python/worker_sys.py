@@ -30,12 +30,17 @@ class WorkerSys(ModuleType):
 
 def worker_os(environ: MutableMapping[str, str]) -> ModuleType:
     """Python's own `os` with another `environ`."""
-    module = ModuleType("os", os.__doc__)
-    module.__dict__.update(vars(os))
 
     def set_variable(name: str, value: str) -> None:
         environ[name] = value
 
     own = {"environ": environ, "getenv": environ.get, "putenv": set_variable, "unsetenv": lambda name: environ.pop(name, None)}
-    module.__dict__.update(own)
-    return module
+    return copied(os, own)
+
+
+def copied(module: ModuleType, changed: Mapping[str, Any]) -> ModuleType:
+    """A module that has what another one has, but for what is changed."""
+    copy = ModuleType(module.__name__, module.__doc__)
+    copy.__dict__.update({name: value for name, value in vars(module).items() if not name.startswith("__")})
+    copy.__dict__.update(changed)
+    return copy

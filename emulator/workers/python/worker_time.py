@@ -7,23 +7,18 @@ from __future__ import annotations
 
 import datetime as dt
 import time as real_time
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
+
+from emulator.workers.python.worker_sys import copied
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from types import ModuleType
 
 
 def modules(now_us: Callable[[], int]) -> dict[str, ModuleType]:
     """`time` and `datetime` on a clock of microseconds since 1970."""
-    return {"time": _copy(real_time, _time_functions(now_us)), "datetime": _copy(dt, _datetime_classes(now_us))}
-
-
-def _copy(module: ModuleType, changed: dict[str, Any]) -> ModuleType:
-    copied = ModuleType(module.__name__, module.__doc__)
-    copied.__dict__.update({name: value for name, value in vars(module).items() if not name.startswith("__")})
-    copied.__dict__.update(changed)
-    return copied
+    return {"time": copied(real_time, _time_functions(now_us)), "datetime": copied(dt, _datetime_classes(now_us))}
 
 
 def _time_functions(now_us: Callable[[], int]) -> dict[str, Any]:

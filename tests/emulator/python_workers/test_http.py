@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 
+import httpx
 import pytest
 
+import emulator
 from emulator.workers.python.javascript.http_values import Headers, Request, Response
 
 ECHO = """
@@ -38,8 +40,6 @@ def test_fetch_takes_a_url_with_options_or_a_request(write, run):
     assert answer.headers["Content-Type"] == "application/json"
     assert run(answer.json()) == {"method": "POST", "ua": None, "text": "c"}
     assert run(run(worker.fetch("https://example.com/", {"method": "PATCH"})).json())["method"] == "PATCH"
-    import httpx
-
     foreign = httpx.Request("POST", "https://example.com/", headers={"user-agent": "h"}, content="d")
     assert run(run(worker.fetch(foreign)).json()) == {"method": "POST", "ua": "h", "text": "d"}
     assert run(run(worker.fetch(Request("https://example.com/"), method="PUT")).json())["method"] == "PUT"
@@ -89,7 +89,11 @@ def test_outgoing_fetch_is_refused_without_a_responder(write, run):
     worker = write(ECHO)
     with pytest.raises(OSError, match=r"fetch refused: POST https://api\.example\.com/x"):
         run(worker.fetch("https://example.com/out"))
-    assert [request.url for request in worker.fetches] == ["https://api.example.com/x"]
+    (sent,) = worker.fetches
+    assert isinstance(sent, emulator.Outgoing)
+    assert (sent.method, sent.url, sent.headers["A"], sent.body) == ("POST", "https://api.example.com/x", "b", b"hello")
+    assert sent.at.isoformat() == "2026-01-01T00:00:00+00:00"
+    assert run(sent.text()) == "hello"
 
 
 async def answer_later(request):
@@ -101,7 +105,11 @@ async def answer_later(request):
     ("responder", "status", "text"),
     [
         (answer_later, 201, "POST hello"), (lambda _: "plain", 200, "plain"), (lambda _: b"bytes", 200, "bytes"),
-        (lambda _: {"a": 1}, 200, '{"a": 1}'), (lambda _: None, 200, ""), (lambda r: Response(r.headers["a"]), 200, "b"),
+        (lambda _: {"a": 1}, 200, '{"a":1}'), (lambda _: None, 200, ""), (lambda r: Response(r.headers["A"]), 200, "b"),
+        (lambda r: (202, r.body), 202, "hello"), (lambda _: (418, {"content-type": "x/y"}, [1]), 418, "[1]"),
+        (lambda _: (204, None), 204, ""), (lambda _: (1, 2, 3, 4), 200, "[1,2,3,4]"), (lambda _: [None], 200, "[null]"),
+        (lambda _: httpx.Response(503, headers={"x": "y"}, text="down"), 503, "down"), (lambda r: r.method, 200, "POST"),
+        (lambda _: emulator.Response("é", status=201, headers={"a": "b"}), 201, "é"), (lambda _: 5, 200, "5"),
     ],
 )  # fmt: skip
 def test_a_responder_answers(write, run, responder, status, text):

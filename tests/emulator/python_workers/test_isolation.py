@@ -231,7 +231,7 @@ def test_source_and_module_can_be_inspected(write):
 
 
 def test_an_emulator_without_workers_loads_none_of_it():
-    code = "import sys, emulator; emulator.Emulator().close(); assert not [m for m in sys.modules if 'python_workers' in m]"
+    code = "import sys, emulator; emulator.Emulator().close(); assert not [m for m in sys.modules if m.startswith('emulator.workers.python')]"
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
@@ -335,3 +335,18 @@ def test_what_a_worker_puts_into_its_path_is_where_its_own_modules_are(write, tm
     assert "far" not in sys.modules
     with pytest.raises(ModuleNotFoundError):
         write("import far\n", queues={})
+
+
+def test_a_worker_that_is_closed_has_left_nothing_and_handles_nothing(emu, write, run):
+    worker = write("class Default:\n    def queue(self, batch, env=None, ctx=None): pass\n    def job(self): pass\n")
+    prefix = worker.module.__package__
+    worker.close()
+    worker.close()
+    assert not [name for name in sys.modules if name.startswith(prefix)]
+    emu.queue("jobs").send(1)
+    emu.run_until_idle()
+    assert emu.deliveries[0].error == "RuntimeError: <Worker entry.py> is closed"
+    with pytest.raises(RuntimeError, match="is closed"):
+        worker.call("job")
+    with pytest.raises(RuntimeError):
+        run(worker.fetch("/"))

@@ -194,7 +194,11 @@ def test_console_writes_to_a_logger_and_is_remembered(write, caplog):
         console.error("bad")
         console.warn(None)
         console.debug("fine"); console.info("note"); console.trace("way")
+        class Broken:
+            def __str__(self): raise KeyError("k")
+        console.log(Broken(), Object.new({"id": 2**70}))
     """)
+    assert worker.console[-1].text == "<Broken: KeyError: 'k'> <JsObject: JsTypeError: TypeError: Do not know how to serialize a BigInt>"
     assert [tuple(line) for line in worker.console][:3] == [("log", "a 1 {'b': 2} {\"c\":3}"), ("error", "bad"), ("warn", "None")]
     assert [(record.levelname, record.getMessage()) for record in caplog.records][1] == ("ERROR", "bad")
     with pytest.raises(AttributeError):
@@ -220,6 +224,9 @@ def test_a_url_has_its_parts(write):
 
 SWALLOWED = [
     ("js.AbortSignal.timeout(5)", "js.AbortSignal"),
+    ("js.console.table([1])", "console.table"),
+    ("self.env.NEW.use()", "env.NEW, a binding of things_to_come"),
+    ("'x' in self.env.BUCKET", "env.BUCKET, a binding of r2_buckets"),
     ("js.Object.freeze({})", "Object.freeze"),
     ("js.Date.UTC(2026)", "Date.UTC"),
     ("js.JSON.rawJSON('1')", "JSON.rawJSON"),
@@ -260,7 +267,7 @@ def test_what_is_not_emulated_is_told_though_the_worker_swallows_it(emu, write, 
                 except Exception:
                     pass
     """, {"src/helper.so": ""}, kv_namespaces=[{"binding": "KV", "id": "1" * 32}], r2_buckets=[{"binding": "BUCKET", "bucket_name": "b"}],
-        ai={"binding": "AI"}, vectorize=[{"binding": "VECTORS", "index_name": "v"}], d1_databases=[{"binding": "DB", "database_id": "1"}])
+        ai={"binding": "AI"}, things_to_come=[{"binding": "NEW"}], vectorize=[{"binding": "VECTORS", "index_name": "v"}], d1_databases=[{"binding": "DB", "database_id": "1"}])
     emu.env.KV.put("k", "v")
     for n in range(3):
         emu.env.JOBS.send(n)

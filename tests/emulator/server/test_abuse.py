@@ -174,8 +174,8 @@ def test_a_slow_loris_is_cut_off_and_others_are_served(tmp_path):
             connection.close()
 
 
-def test_a_crowd_of_slow_clients_keeps_nobody_out_even_where_few_files_may_be_open(tmp_path):
-    """400 clients that never finish a head, and 256 files: those who have waited longest are sent away as others come."""
+def test_many_slow_clients_keep_nobody_out_even_where_few_files_may_be_open(tmp_path):
+    """400 clients that never finish a head, and 256 files: those who have waited longest are closed as others come."""
     code = (
         "import resource, sys; resource.setrlimit(resource.RLIMIT_NOFILE, (256, 256));"
         "from emulator.cli import main; sys.exit(main())"

@@ -501,7 +501,7 @@ def test_what_is_remembered_of_dead_letters_is_bounded(emu, jobs, monkeypatch):
     for n in range(20):
         jobs.send(n)
     emu.run_until_idle()
-    assert len(watch.deaths) == 5
+    assert len(watch.ledger.deaths) == 5
 
 
 def test_a_dead_letter_that_left_is_forgotten_with_the_account(emu, jobs):
@@ -512,7 +512,7 @@ def test_a_dead_letter_that_left_is_forgotten_with_the_account(emu, jobs):
     watch.follow(other.account)
     assert watch.series == {}
     jobs.send(2)
-    assert watch.tallies == {}
+    assert watch.ledger.tallies == {}
     other.create_queue("new").send(1)
-    assert watch.tallies["new"].operations == {"write": 1}
+    assert watch.ledger.tallies["new"].operations == {"write": 1}
     other.close()

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import threading
 import time
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import httpx
 import pytest
@@ -16,44 +14,8 @@ from emulator.engine.targets.real_time import RealTime
 from emulator.engine.targets.thread import ThreadTarget
 from emulator.engine.targets.url import URLTarget
 from emulator.server import Transport
+from tests.emulator.endpoints import OK, Endpoint
 from tests.emulator.server.servers import Server
-
-OK = {"outcome": "ok", "ackAll": False, "retryBatch": {"retry": False}, "explicitAcks": [], "retryMessages": []}
-
-
-class Endpoint:
-    """A server on loopback that answers each batch as a function says."""
-
-    def __init__(self, answer):
-        self.batches = []
-        outer = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self):
-                batch = json.loads(self.rfile.read(int(self.headers["content-length"])))
-                outer.batches.append(batch)
-                said = answer(batch)
-                content = said if isinstance(said, bytes) else json.dumps(said).encode()
-                self.send_response(500 if content == b"500" else 200)
-                self.send_header("content-length", str(len(content)))
-                self.end_headers()
-                self.wfile.write(content)
-
-            def log_message(self, *_):
-                pass
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server.server_address[1]}/"
-        self.thread = threading.Thread(target=self.server.serve_forever)
-        self.thread.start()
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.server.shutdown()
-        self.server.server_close()
-        self.thread.join()
 
 
 def deliver(target, *bodies, retries=1, until="run-until-idle"):

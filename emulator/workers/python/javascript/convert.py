@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import inspect
 import re
+from array import array
 from datetime import date, datetime
 from typing import Any
 
 from emulator.engine.bodies.undefined import UNDEFINED
+from emulator.engine.bodies.v8_values import ClonedError, DataCloneError
 from emulator.workers.python.errors import JsTypeError
 from emulator.workers.python.javascript.js_time import JsTime
 from emulator.workers.python.javascript.js_values import JsArray, JsDict, JsError, JsList, JsMap, JsObject, JsProxy, members
@@ -69,10 +71,10 @@ def python_from_rpc(value: Any) -> Any:
         return JsDict({key: python_from_rpc(entry) for key, entry in value.items()})
     if isinstance(value, list):
         return JsList(python_from_rpc(entry) for entry in value)
-    if isinstance(value, JsError):
+    if isinstance(value, JsError | ClonedError):
         return Exception(str(value))
-    if isinstance(value, bytes | bytearray):
-        return memoryview(bytes(value))
+    if isinstance(value, bytes | bytearray | array):
+        return memoryview(value)
     return value
 
 
@@ -88,20 +90,19 @@ def stored(value: Any, *, as_json: bool) -> Any:
     if isinstance(value, JsTime):
         return value.toISOString() if as_json else value.to_py()
     if isinstance(value, PyProxy):
-        message = f"{value.to_py()!r} could not be cloned."
-        raise TypeError(message)
+        raise DataCloneError(value.to_py())
     if isinstance(value, JsError):
-        return {} if as_json else Exception(str(value))
+        return {} if as_json else ClonedError(value.message, stack=f"Error: {value.message}")
     if as_json and isinstance(value, set | frozenset):
         return {}
     if as_json and isinstance(value, int) and abs(value) > NUMBER_MAX:
         raise JsTypeError("Do not know how to serialize a BigInt")
     if as_json and isinstance(value, JsMap):
-        return {key: stored(entry, as_json=True) for key, entry in members(value).items() if entry is not UNDEFINED}
+        return {key: stored(entry, as_json=True) for key, entry in members(value).items()}
     if isinstance(value, dict):
-        return {key: stored(entry, as_json=as_json) for key, entry in value.items() if entry is not UNDEFINED}
+        return {key: stored(entry, as_json=as_json) for key, entry in value.items()}
     if isinstance(value, list):
-        return [None if as_json and entry is UNDEFINED else stored(entry, as_json=as_json) for entry in value]
+        return [stored(entry, as_json=as_json) for entry in value]
     if isinstance(value, memoryview):
         return value.tobytes()
     return value.isoformat() if isinstance(value, date) and as_json else value
