@@ -204,7 +204,7 @@ def survey(document: Document, path: str, surroundings: Surroundings) -> None:
     better = next((names[each] for each in NAMES[: NAMES.index(name)] if each in names), None)
     if better is not None:
         document.shadowed_by = os.path.relpath(better, folder).replace(os.sep, "/")
-        document.shadow_has_queues = "queue" in (source_at(better) or "")
+        document.shadow_has_queues = os.path.dirname(better) == folder and "queue" in (source_at(better) or "")
     if base is not None:
         document.redirect = _redirect(base, folder, path)
 

@@ -472,11 +472,12 @@ def test_a_redirect_tells_the_environment_that_was_built(tmp_path):
 
 
 def test_a_shadow_tells_whether_it_speaks_of_queues(tmp_path):
-    build(tmp_path, "wrangler.json", "a/wrangler.toml")
+    build(tmp_path, "wrangler.json", "wrangler.toml", "a/wrangler.toml")
     (tmp_path / "wrangler.json").write_text('{ "name": "a" }', encoding="utf-8")
-    assert not documents(tmp_path)["a/wrangler.toml"].shadow_has_queues
+    assert not documents(tmp_path)["wrangler.toml"].shadow_has_queues
     (tmp_path / "wrangler.json").write_text('{ "queues": {} }', encoding="utf-8")
-    assert documents(tmp_path)["a/wrangler.toml"].shadow_has_queues
+    assert documents(tmp_path)["wrangler.toml"].shadow_has_queues
+    assert not documents(tmp_path)["a/wrangler.toml"].shadow_has_queues, "a folder below has its own business"
 
 
 def test_a_run_sees_the_whole_project_from_the_top_of_its_repository(tmp_path):
