@@ -65,7 +65,8 @@ class Entry:
 class Document:
     """One configuration file. Offsets and columns do not count a byte order mark.
 
-    `shadowed_by` is the file that wrangler reads in its place, and `shadow_has_queues` says that it stands beside this one and speaks of queues.
+    `shadowed_by` is the file that wrangler reads in its place, and `shadow_has_queues` says that it stands beside this one and
+    speaks of queues.
     `apart` says why it is no part of what the project deploys together, one of NAMED (a variant for local work or a test, an
     example), WITHIN (a folder of such), TEMPLATE and BUILT; None where it is.
     """
