@@ -172,7 +172,7 @@ def size_bytes(jobs):
     return jobs.metrics().backlog_bytes
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(sent=st.lists(SENT, min_size=1, max_size=3))
 @example(sent=[("\ud83d", "json"), ("\ud83d", "v8"), ("\0", "text")])
 @example(sent=[("x" * 128_000, "text"), ("x" * 127_994, "v8")])

@@ -437,13 +437,14 @@ def test_a_handler_with_a_stray_yield_never_ran_and_that_is_told(emu, write, key
 
 def test_what_structured_clone_takes_crosses_both_ways(emu, write, run):
     worker = write("""
+        from array import array
         from datetime import datetime, timezone
         from js import undefined
         from workers import WorkerEntrypoint
         SEEN = []
         class Default(WorkerEntrypoint):
             async def go(self):
-                body = {"e": ValueError("x"), "b": b"ab", "s": {1}, "u": undefined, "n": 2**70,
+                body = {"e": ValueError("x"), "b": b"ab", "s": {1}, "u": undefined, "n": 2**70, "a": memoryview(array("h", [1, -2])),
                         "d": datetime(2026, 1, 1, tzinfo=timezone.utc)}
                 await self.env.JOBS.send(body, contentType="v8")
             async def queue(self, batch, env=None, ctx=None):
@@ -454,4 +455,5 @@ def test_what_structured_clone_takes_crosses_both_ways(emu, write, run):
     [seen] = worker.module.SEEN
     assert (type(seen["e"]), str(seen["e"])) == (Exception, "x")
     assert (bytes(seen["b"]), seen["s"], seen["u"], seen["n"]) == (b"ab", {1}, None, 2**70)
+    assert (seen["a"].format, seen["a"].tolist()) == ("h", [1, -2])
     assert seen["d"].isoformat() == "2026-01-01T00:00:00"
