@@ -38,7 +38,7 @@ def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:
     redirect = worker.document.redirect
     if not worker.lacks_selected or (redirect is not None and redirect.target is not None):
         return
-    if not any(each.entries or each.misnamed_queues for each in worker.every_environment):
+    if not worker.speaks_of_queues:
         return
     names = [each.name for each in worker.every_environment if each.name is not None]
     field = worker.fields.get("env")
