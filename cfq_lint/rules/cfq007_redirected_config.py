@@ -2,7 +2,7 @@
 
 ## What it does
 Reports a configuration for which a build has written `.wrangler/deploy/config.json`. wrangler then deploys the file that is
-named there.
+named there. Only of files with queues.
 
 ## Why it matters
 What is checked here is not what goes live. `--follow-redirect` lints the deployed file as well.

@@ -1,7 +1,7 @@
 """The environment that is asked for is not in the file.
 
 ## What it does
-With `--env NAME`, reports a file without `env.NAME`. Its top level is looked at instead.
+With `--env NAME`, reports a file with queues and without `env.NAME`. Its top level is looked at instead.
 
 ## Why it matters
 wrangler stops if the file has other environments; if it has none, it warns and deploys the top level under the Worker's plain

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from cfq_lint.worker_code.program import Program
-    from cfq_lint.worker_code.steps import Module, Spot, Step
+    from cfq_lint.worker_code.steps import Spot, Step
 
 SENDS = frozenset({"send", "sendBatch", "send_batch"})
 
@@ -17,25 +17,26 @@ SENDS = frozenset({"send", "sendBatch", "send_batch"})
 def sent_while_handling(program: Program, queue: str) -> Iterator[tuple[str, Spot]]:
     """The bindings that the handlers send to, and where, in what they and the functions that they call do with a queue."""
     seen: set[Spot] = set()
-    for module, handler in program.handlers():
-        seen.add(handler.spot)
-        yield from _sent(program, module, handler.owner, handler.body, queue, seen)
+    waiting = program.handlers()
+    while waiting:
+        module, function = waiting.pop(0)
+        if function.spot in seen:
+            continue
+        seen.add(function.spot)
+        for call in _calls(function.body, queue):
+            if call.name in SENDS and len(call.chain) > 1:
+                yield call.chain[-2], call.spot
+            called = program.callee(module, call.chain, function.owner)
+            if called is not None:
+                waiting.append(called)
 
 
-def _sent(
-    program: Program, module: Module, owner: str, steps: Iterable[Step], queue: str, seen: set[Spot]
-) -> Iterator[tuple[str, Spot]]:
+def _calls(steps: Iterable[Step], queue: str) -> Iterator[Call]:
     for step in steps:
         if isinstance(step, Call):
-            if step.name in SENDS and len(step.chain) > 1:
-                yield step.chain[-2], step.spot
-            called = program.callee(module, step.chain, owner)
-            if called is not None and called[1].spot not in seen:
-                at, function = called
-                seen.add(function.spot)
-                yield from _sent(program, at, function.owner, function.body, queue, seen)
+            yield step
         for inner in _within(step, queue):
-            yield from _sent(program, module, owner, inner, queue, seen)
+            yield from _calls(inner, queue)
 
 
 def _within(step: Step, queue: str) -> Iterator[Iterable[Step]]:

@@ -311,18 +311,15 @@ LOOP = """{ "name": "crawl", "main": "src/index.js",
         ("export default { async queue(batch, env) { for (const m of batch.messages) await env.PAGES.send(m.body + 1); } };", [3]),
         ("export default { async queue(batch, env) { await env.PAGES.sendBatch([{ body: 1 }]); await env.OTHER.send(1); } };", [3, 3]),
         (
-            "async function crawl(env) { await env.PAGES.send(1); }\n"
-            "export default { async queue(batch, env) { for (const m of batch.messages) { await crawl(env); } } };",
+            "async function crawl(env) { await env.PAGES.send(1); }\nexport default { async queue(batch, env) { for (const m of batch.messages) await crawl(env); } };",
             [3],
         ),
         (
-            "export default { async queue(batch, env) {\n"
-            '  if (batch.queue === "pages") { await env.OTHER.send(1); } else { batch.ackAll(); }\n} };',
+            'export default { async queue(batch, env) {\n  if (batch.queue === "pages") { await env.OTHER.send(1); } else { batch.ackAll(); }\n} };',
             [],
         ),
         (
-            "export default { async queue(batch, env) {\n"
-            '  switch (batch.queue) { case "pages": await env.PAGES.send(1); break; case "other": await env.PAGES.send(2); break; }\n} };',
+            'export default { async queue(batch, env) {\n  switch (batch.queue) { case "pages": await env.PAGES.send(1); break; case "other": await env.PAGES.send(2); }\n} };',
             [3],
         ),
         ("export default { async fetch() { return new Response(); } };", []),
