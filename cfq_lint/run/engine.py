@@ -14,7 +14,7 @@ from cfq_lint.model.finding import Finding, Severity, sort_key
 from cfq_lint.model.topology import Links, Topology, links_of
 from cfq_lint.model.wrangler import Worker
 from cfq_lint.rules.registry import BY_KEY, INDEX, load
-from cfq_lint.rules.rule import CONSUMER, ENTRY, ENVIRONMENT, PRODUCER, RUN, WORKER
+from cfq_lint.rules.rule import CONSUMER, ENTRY, ENVIRONMENT, LISTED_CONSUMER, PRODUCER, RUN, WORKER
 from cfq_lint.rules.signs import ACCOUNT, FACTS, SEVERAL_FILES, SOURCE, signs_of
 from cfq_lint.source.text import Lines, Place
 
@@ -139,16 +139,21 @@ def judge(document: Document, rules: Iterable[str], facts: Facts, environment: s
 
 
 def visits_of(worker: Worker) -> dict[str, Iterable[Any]]:
-    """What there is in a file for rules to judge, by the word in `Rule.visit`."""
+    """What there is in a file for rules to judge, by the word in `Rule.visit`.
+
+    Consumers of `previews` are entries that wrangler reads and then leaves alone: only their shape matters.
+    """
     environments = worker.environments
-    consumers = [consumer for each in environments for consumer in each.consumers]
+    consumers = [consumer for each in environments if not each.is_previews for consumer in each.consumers]
+    listed = [consumer for each in environments for consumer in each.consumers]
     producers = [producer for each in environments for producer in each.producers]
     return {
         WORKER: (worker,),
         ENVIRONMENT: environments,
         CONSUMER: consumers,
         PRODUCER: producers,
-        ENTRY: [*producers, *consumers],
+        LISTED_CONSUMER: listed,
+        ENTRY: [*producers, *listed],
     }
 
 

@@ -22,6 +22,7 @@ TOML = "toml"
 NAMES = ("wrangler.json", "wrangler.jsonc", "wrangler.toml")
 """The files that wrangler looks for, in its order: each name in the folder and all folders above, then the next name."""
 REDIRECT = ".wrangler/deploy/config.json"
+NAMED, WITHIN, TEMPLATE, BUILT = "named", "within", "template", "built"
 FILE_SIZE_MAX_BYTES = 10_000_000
 """No configuration is that large; what is, is not read."""
 
@@ -64,16 +65,17 @@ class Entry:
 class Document:
     """One configuration file. Offsets and columns do not count a byte order mark.
 
-    `shadowed_by` is the file that wrangler reads in its place, and `shadow_has_queues` says that the word stands in that one.
-    `is_apart` says that it is no part of what the project deploys together: a variant for local work or a test, an example, a
-    template, or what a build wrote.
+    `shadowed_by` is the file that wrangler reads in its place, and `shadow_has_queues` says that it stands beside this one and
+    speaks of queues.
+    `apart` says why it is no part of what the project deploys together, one of NAMED (a variant for local work or a test, an
+    example), WITHIN (a folder of such), TEMPLATE and BUILT; None where it is.
     """
 
     __slots__ = (
+        "apart",
         "bom",
         "encoding_problem",
         "entry",
-        "is_apart",
         "lines",
         "path",
         "redirect",
@@ -94,7 +96,7 @@ class Document:
         self.tree = Tree(None, []) if encoding_problem else parser_of(self.syntax)(text)
         self.shadowed_by: str | None = None
         self.shadow_has_queues = False
-        self.is_apart = False
+        self.apart: str | None = None
         self.redirect: Redirect | None = None
         self.entry: Entry | None = None
 

@@ -6,6 +6,7 @@ What has no JSON form (sets, bytes, objects) raises TypeError, also where msgspe
 from __future__ import annotations
 
 import json
+from math import isfinite
 from types import NoneType
 from typing import Any, NoReturn
 
@@ -46,9 +47,16 @@ def encode_parsed(values: list[Any]) -> list[bytes]:
     return texts
 
 
-def parse_strictly(raw: bytes) -> Any:
-    """The value of what somebody sends, where msgspec takes less than JavaScript does. Raises ValueError, RecursionError."""
-    return json.loads(raw.decode(), parse_constant=_refuse)
+def parse_strictly(raw: bytes, *, finite: bool = False) -> Any:
+    """The value of what somebody sends, where msgspec takes less than JavaScript does. Raises ValueError, RecursionError.
+
+    `finite` refuses a number such as 1e999, too, which is Infinity to JavaScript, and null when it writes it.
+    """
+    return json.loads(raw.decode(), parse_constant=_refuse, parse_float=_finite if finite else None)
+
+
+def _finite(text: str) -> float:
+    return float(text) if isfinite(float(text)) else _refuse(text)
 
 
 def _refuse(constant: str) -> NoReturn:
