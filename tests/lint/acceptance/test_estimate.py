@@ -299,7 +299,7 @@ def test_pages_draw_what_they_compare(tmp_path):
     made = of(tmp_path, given=DeclaredLoad(rate_per_second=100, failure_share=0.01, processing_seconds=1.0))
     page = html.render(made)
     assert page.count("<svg") == 3
-    assert 'aria-label="Operations a month, and their price beyond the included million. orders: 780,217,' in page
+    assert 'aria-label="Operations a month, and their price beyond the included million. orders: 780,218,' in page
     assert "max_retries 100: 101 reads" in page
     listed = checklist_html.render(declared(tmp_path))
     assert "orders: 4 pass, 1 fail, 5 unknown" in listed
