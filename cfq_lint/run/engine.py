@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from functools import cache
 
-from cfq_lint.facts.record import record
-from cfq_lint.model.account_facts import Facts
+from cfq_lint.facts.record import record, replace
+from cfq_lint.model.account_facts import Facts, QueueFacts
 from cfq_lint.model.finding import Finding, Severity, sort_key
 from cfq_lint.model.topology import Links, Topology, links_of
 from cfq_lint.model.wrangler import Worker
 from cfq_lint.rules.registry import BY_KEY, INDEX, load
 from cfq_lint.rules.rule import CONSUMER, ENTRY, ENVIRONMENT, PRODUCER, RUN, WORKER
-from cfq_lint.rules.signs import ACCOUNT, FACTS, SEVERAL_FILES, SOURCE, signs_of
+from cfq_lint.rules.signs import ACCOUNT, FACTS, ILL_FORMED, PLAN, SEVERAL_FILES, SOURCE, signs_of
 from cfq_lint.source.text import Lines, Place
 
 TYPE_CHECKING = False
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
+    from cfq_lint.model.topology import DeclaredQueue
     from cfq_lint.rules.rule import Rule
     from cfq_lint.run.ignores import Ignore
     from cfq_lint.source.document import Document
@@ -124,6 +125,10 @@ def judge(document: Document, rules: Iterable[str], facts: Facts, environment: s
         signs.add(FACTS)
     if facts.is_account:
         signs.add(ACCOUNT)
+    if document.dialect is not None:
+        facts = _with_declared(facts, links_of(worker).declared)
+        signs.update((FACTS, ILL_FORMED, PLAN) if worker.declared or document.dialect.replaced else ())
+        rules = [module for module in rules if not document.dialect.skips(module)]
     findings: list[Finding] = []
     loaded = _rules_for(frozenset(signs), tuple(rules), whole)
     targets = visits_of(worker) if loaded else {}
@@ -138,6 +143,14 @@ def judge(document: Document, rules: Iterable[str], facts: Facts, environment: s
     return FileResult(document.path, tuple(findings), links, ignores, whole, frozenset(signs))
 
 
+def _with_declared(facts: Facts, declared: Iterable[DeclaredQueue]) -> Facts:
+    """The facts, and what files say of the queues that they make themselves, where the facts do not know better."""
+    queues = {
+        each.queue: QueueFacts(message_retention_period=each.retention, delivery_delay=each.delivery_delay) for each in declared
+    }
+    return replace(facts, queues={**queues, **facts.queues}) if queues else facts
+
+
 def visits_of(worker: Worker) -> dict[str, Iterable[Any]]:
     """What there is in a file for rules to judge, by the word in `Rule.visit`."""
     environments = worker.environments
@@ -148,7 +161,7 @@ def visits_of(worker: Worker) -> dict[str, Iterable[Any]]:
         ENVIRONMENT: environments,
         CONSUMER: consumers,
         PRODUCER: producers,
-        ENTRY: [*producers, *consumers],
+        ENTRY: [*producers, *consumers, *worker.declared],
     }
 
 
@@ -203,6 +216,9 @@ def conclude(
     if facts.is_account:
         signs.add(ACCOUNT)
     place = Place(ordered[0].path if ordered else "", Lines(""), 0, 0)
+    if topology.declared:
+        facts = _with_declared(facts, topology.declared.values())
+        signs.add(FACTS)
     for module in rules:
         if INDEX[module].visit == RUN and not signs.isdisjoint(INDEX[module].signs):
             found += visit(load(module), {RUN: (topology,)}, facts, place)
