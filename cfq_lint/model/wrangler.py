@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import os
 
-from cfq_lint.facts.keys import CONSUMER_KEYS, DECLARED_KEYS, PRODUCER_KEYS, Key, Spelling, meant
+from cfq_lint.facts.keys import CONSUMER_KEYS, DECLARED_KEYS, PRODUCER_KEYS, Key, Spelling, may_mean_queues, meant, normal
 from cfq_lint.source.document import CONFIG_NAME, NAMES, read
 from cfq_lint.source.document import Unreadable as Unreadable  # noqa: PLC0414 - said to be imported from here as well
 from cfq_lint.source.node import ARRAY, BOOLEAN, DECLARED, NULL, NUMBER, OBJECT, STRING, Member, Node
@@ -128,6 +128,18 @@ def shown(document: Document, node: Node) -> str:
     if document.dialect is not None:
         text = document.dialect.shown(node, text)
     return text if len(text) <= _SHOWN_MAX else text[: _SHOWN_MAX - 1] + "…"
+
+
+def _holds_queues(field: Field) -> bool:
+    """Whether a value has the shape of `queues`, or of one of its lists."""
+    if field.kind == OBJECT:
+        return any(normal(key) in _LISTS for key in field.fields)
+    entries = [fields_of(field.document, item) for item in field.items]
+    return any(not _MARKS.isdisjoint(entry) for entry in entries)
+
+
+_LISTS = frozenset({"producers", "consumers", "producer", "consumer"})
+_MARKS = frozenset({"queue", "binding", "dead_letter_queue"})
 
 
 def fields_of(document: Document, node: Node | None) -> dict[str, Field]:
@@ -277,6 +289,17 @@ class Environment:
     def queues(self) -> Field | None:
         """The `queues` field, whatever it holds."""
         return self.fields.get("queues")
+
+    @property
+    def misnamed_queues(self) -> list[Field]:
+        """The fields that hold what `queues` would hold, under a name that wrangler does not know."""
+        return [
+            field for key, field in self.fields.items() if key != "queues" and may_mean_queues(key) and _holds_queues(field)
+        ]
+
+    def is_worker_of(self, other: Environment) -> bool:
+        """Whether both are deployed as one Worker, since they give it one name."""
+        return self is other or (bool(self.script) and self.script == other.script)
 
     def list_field(self, key: str) -> Field | None:
         """`queues.producers` or `queues.consumers`, whatever it holds."""

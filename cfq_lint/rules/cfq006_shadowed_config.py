@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:
     """At most one finding, at the top of the file."""
     document = worker.document
-    if document.shadowed_by:
+    if document.shadowed_by and ("queue" in document.text or document.shadow_has_queues):
         name = document.path.rsplit("/", 1)[-1]
         message = f"{name} is never read: wrangler finds {document.shadowed_by} first; delete one of them, or use --config"
         yield RULE.finding(document.top, message)

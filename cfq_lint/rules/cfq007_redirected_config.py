@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:
     """At most one finding, at the top of the file."""
     redirect = worker.document.redirect
-    if redirect is not None and redirect.target is not None:
+    if redirect is not None and redirect.target is not None and "queue" in worker.document.text:
         message = (
             f"wrangler deploys {redirect.target} instead, as {redirect.document.path} says; lint it too with --follow-redirect"
         )

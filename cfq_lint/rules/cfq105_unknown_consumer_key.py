@@ -27,7 +27,7 @@ from cfq_lint.facts import limits
 from cfq_lint.model.finding import Finding, Severity
 from cfq_lint.rules import signs
 from cfq_lint.rules._unknown_keys import unknown_keys
-from cfq_lint.rules.rule import CONSUMER, UNSAFE, Rule
+from cfq_lint.rules.rule import LISTED_CONSUMER, UNSAFE, Rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ RULE = Rule(
     limits.PAGE_CONFIGURE,
     limits.READ_DOSSIER,
     fix=UNSAFE,
-    visit=CONSUMER,
+    visit=LISTED_CONSUMER,
     signs=(signs.ILL_FORMED,),
     check=check,
 )

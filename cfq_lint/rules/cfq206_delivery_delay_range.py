@@ -28,7 +28,6 @@ from __future__ import annotations
 from cfq_lint.facts import limits
 from cfq_lint.facts.keys import PRODUCER_KEYS
 from cfq_lint.model.finding import Finding, Severity
-from cfq_lint.model.wrangler import Producer
 from cfq_lint.rules import signs
 from cfq_lint.rules._ranges import out_of_range
 from cfq_lint.rules.rule import ENTRY, UNSAFE, Rule
@@ -47,7 +46,7 @@ def check(entry: Entry, _facts: Facts) -> Iterator[Finding]:
     """At most one finding a producer, or a queue of a plan, at the number."""
     key = PRODUCER_KEYS["delivery_delay"]
     if key.name in entry.keys:
-        yield from out_of_range(RULE, entry, key, _HINT if isinstance(entry, Producer) else "")
+        yield from out_of_range(RULE, entry, key, _HINT if "binding" in entry.keys else "")
 
 
 RULE = Rule(

@@ -23,6 +23,7 @@ from __future__ import annotations
 from cfq_lint.facts import limits
 from cfq_lint.model.finding import Finding, Severity
 from cfq_lint.rules import signs
+from cfq_lint.rules._names import is_dead_letter_name
 from cfq_lint.rules.rule import PROJECT, RUN, Rule
 
 TYPE_CHECKING = False
@@ -38,6 +39,8 @@ def check(topology: Topology, facts: Facts) -> Iterator[Finding]:
     dead = topology.dead_letters_into.keys() | facts.dead_letter_queues
     for consumer in topology.consumers:
         if consumer.no_retries_place is None or consumer.means_dead_letters or consumer.queue in dead:
+            continue
+        if is_dead_letter_name(consumer.queue):
             continue
         if facts.dead_letters(consumer.queue, consumer.script):
             continue

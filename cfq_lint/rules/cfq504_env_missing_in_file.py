@@ -35,7 +35,10 @@ if TYPE_CHECKING:
 
 def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:
     """At most one finding a file, at `env`, or at the top where the file has none."""
-    if not worker.lacks_selected:
+    redirect = worker.document.redirect
+    if not worker.lacks_selected or (redirect is not None and redirect.target is not None):
+        return
+    if not any(each.entries or each.misnamed_queues for each in worker.every_environment):
         return
     names = [each.name for each in worker.every_environment if each.name is not None]
     field = worker.fields.get("env")

@@ -14,7 +14,7 @@ from cfq_lint.model.finding import Finding, Severity, sort_key
 from cfq_lint.model.topology import Links, Topology, links_of
 from cfq_lint.model.wrangler import Worker
 from cfq_lint.rules.registry import BY_KEY, INDEX, load
-from cfq_lint.rules.rule import CONSUMER, ENTRY, ENVIRONMENT, PRODUCER, RUN, WORKER
+from cfq_lint.rules.rule import CONSUMER, ENTRY, ENVIRONMENT, LISTED_CONSUMER, PRODUCER, RUN, WORKER
 from cfq_lint.rules.signs import ACCOUNT, FACTS, ILL_FORMED, PLAN, SEVERAL_FILES, SOURCE, signs_of
 from cfq_lint.source.text import Lines, Place
 
@@ -41,7 +41,10 @@ class UnknownRule(Exception):  # noqa: N818 - it names what the user wrote
 
 @record
 class FileResult:
-    """What judging one file gave. `whole` is False where the file does not parse and only its syntax was judged."""
+    """What judging one file gave. `whole` is False where the file does not parse and only its syntax was judged.
+
+    `unknown` is as in `Report`.
+    """
 
     path: str
     findings: tuple[Finding, ...]
@@ -49,6 +52,7 @@ class FileResult:
     ignores: tuple[Ignore, ...]
     whole: bool
     signs: frozenset[str]
+    unknown: int = 0
 
 
 @record
@@ -58,6 +62,7 @@ class Report:
     `files` are the paths that were read, `suppressed` the findings that ignores accept, `baselined` those that a baseline does,
     `unparsed` the files of which only the syntax was judged, `problems` one line for every path that could not be read,
     `skipped` the codes of the rules that need the account where nothing shows it, and `crashed` says that a rule failed.
+    `unknown` counts the values about queues that only running a `cloudflare.config.ts`, or applying a plan, would tell.
     """
 
     findings: tuple[Finding, ...]
@@ -68,6 +73,7 @@ class Report:
     problems: tuple[str, ...] = ()
     crashed: bool = False
     skipped: tuple[str, ...] = ()
+    unknown: int = 0
 
     def count(self, severity: Severity) -> int:
         """How many findings have that severity."""
@@ -135,12 +141,13 @@ def judge(document: Document, rules: Iterable[str], facts: Facts, environment: s
     for rule in loaded:
         findings += visit(rule, targets, facts, document.top)
     links = links_of(worker) if whole else Links(is_whole=False)
+    unknown = document.dialect.unknown if document.dialect is not None else 0
     ignores: tuple[Ignore, ...] = ()
     if IGNORE_MARK in document.text:
         from cfq_lint.run.ignores import ignores_of  # most files have none
 
         ignores = ignores_of(document)
-    return FileResult(document.path, tuple(findings), links, ignores, whole, frozenset(signs))
+    return FileResult(document.path, tuple(findings), links, ignores, whole, frozenset(signs), unknown)
 
 
 def _with_declared(facts: Facts, declared: Iterable[DeclaredQueue]) -> Facts:
@@ -152,16 +159,21 @@ def _with_declared(facts: Facts, declared: Iterable[DeclaredQueue]) -> Facts:
 
 
 def visits_of(worker: Worker) -> dict[str, Iterable[Any]]:
-    """What there is in a file for rules to judge, by the word in `Rule.visit`."""
+    """What there is in a file for rules to judge, by the word in `Rule.visit`.
+
+    Consumers of `previews` are entries that wrangler reads and then leaves alone: only their shape matters.
+    """
     environments = worker.environments
-    consumers = [consumer for each in environments for consumer in each.consumers]
+    consumers = [consumer for each in environments if not each.is_previews for consumer in each.consumers]
+    listed = [consumer for each in environments for consumer in each.consumers]
     producers = [producer for each in environments for producer in each.producers]
     return {
         WORKER: (worker,),
         ENVIRONMENT: environments,
         CONSUMER: consumers,
         PRODUCER: producers,
-        ENTRY: [*producers, *consumers, *worker.declared],
+        LISTED_CONSUMER: listed,
+        ENTRY: [*producers, *listed, *worker.declared],
     }
 
 
@@ -239,6 +251,7 @@ def conclude(
         problems=problems,
         crashed=any(finding.code == CRASH_CODE for finding in found),
         skipped=tuple(skipped),
+        unknown=sum(result.unknown for result in ordered),
     )
 
 

@@ -10,7 +10,21 @@ import os
 import re
 
 from cfq_lint.facts.keys import is_placeholder
-from cfq_lint.source.document import CONFIG_NAME, NAMES, REDIRECT, Document, Entry, Redirect, Unreadable, read
+from cfq_lint.source.document import (
+    BESIDE,
+    BUILT,
+    CONFIG_NAME,
+    NAMED,
+    NAMES,
+    REDIRECT,
+    TEMPLATE,
+    WITHIN,
+    Document,
+    Entry,
+    Redirect,
+    Unreadable,
+    read,
+)
 from cfq_lint.source.node import OBJECT
 
 TYPE_CHECKING = False
@@ -185,35 +199,34 @@ def survey(document: Document, path: str, surroundings: Surroundings) -> None:
     """
     folder, name = os.path.split(os.path.abspath(path))
     document.entry = _entry(document, folder)
-    document.is_apart = _is_apart(document, name, path, surroundings.within(folder))
+    document.apart = _apart(document, name, path, surroundings.within(folder))
     if name == CONFIG_NAME and any(os.path.isfile(f"{folder}/{each}") for each in NAMES):
-        document.is_apart = True  # one project, and wrangler deploys it from its own file unless it is told otherwise
+        document.apart = document.apart or BESIDE
     if name not in NAMES:
         return
     names, base = surroundings.of(folder)
     better = next((names[each] for each in NAMES[: NAMES.index(name)] if each in names), None)
     if better is not None:
         document.shadowed_by = os.path.relpath(better, folder).replace(os.sep, "/")
-        document.shadow_has_queues = "queue" in (source_at(better) or "")
+        document.shadow_has_queues = os.path.dirname(better) == folder and "queue" in (source_at(better) or "")
     if base is not None:
         document.redirect = _redirect(base, folder, path)
 
 
-def _is_apart(document: Document, name: str, path: str, folders: Iterable[str]) -> bool:
-    """Whether a configuration is deployed with no other: told by its name, its folder, or what it holds."""
-    words = set(re.split(r"[._-]", name.lower())[1:-1])
+def _apart(document: Document, name: str, path: str, folders: Iterable[str]) -> str | None:
+    """Why a configuration is deployed with no other: told by its name, its folder, or what it holds."""
+    if not APART_WORDS.isdisjoint(re.split(r"[._-]", name.lower())[1:-1]):
+        return NAMED
     given = [] if os.path.isabs(path) else os.path.normpath(os.path.dirname(path)).split(os.sep)
-    if not APART_WORDS.isdisjoint(words) or not APART_FOLDERS.isdisjoint(each.lower() for each in (*folders, *given)):
-        return True
+    if not APART_FOLDERS.isdisjoint(each.lower() for each in (*folders, *given)):
+        return WITHIN
     root = document.tree.root
-    if root is None or root.kind != OBJECT:
-        return False
-    for member in root.value:
+    for member in root.value if root is not None and root.kind == OBJECT else ():
         if member.key in BUILD_KEYS:
-            return True
+            return BUILT
         if member.key == "name" and is_placeholder(str(member.node.value)):
-            return True
-    return False
+            return TEMPLATE
+    return None
 
 
 def _entry(document: Document, folder: str) -> Entry | None:

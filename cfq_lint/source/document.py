@@ -28,6 +28,7 @@ CONFIG_NAME = "cloudflare.config.ts"
 NAMES = ("wrangler.json", "wrangler.jsonc", "wrangler.toml")
 """The files that wrangler looks for, in its order: each name in the folder and all folders above, then the next name."""
 REDIRECT = ".wrangler/deploy/config.json"
+NAMED, WITHIN, TEMPLATE, BUILT, BESIDE = "named", "within", "template", "built", "beside"
 FILE_SIZE_MAX_BYTES = 10_000_000
 """No configuration is that large; what is, is not read."""
 
@@ -71,17 +72,18 @@ class Document:
     """One configuration file. Offsets and columns do not count a byte order mark.
 
     `dialect` is how it speaks, None where it speaks as wrangler does. `beside` gives the texts of modules that it imports.
-    `shadowed_by` is the file that wrangler reads in its place, and `shadow_has_queues` says that the word stands in that one.
-    `is_apart` says that it is no part of what the project deploys together: a variant for local work or a test, an example, a
-    template, or what a build wrote.
+    `shadowed_by` is the file that wrangler reads in its place, and `shadow_has_queues` says that it stands beside this one and
+    speaks of queues.
+    `apart` says why it is no part of what the project deploys together, one of NAMED (a variant for local work or a test, an
+    example), WITHIN (a folder of such), TEMPLATE, BUILT and BESIDE (a wrangler file is there as well); None where it is.
     """
 
     __slots__ = (
+        "apart",
         "bom",
         "dialect",
         "encoding_problem",
         "entry",
-        "is_apart",
         "lines",
         "path",
         "redirect",
@@ -122,7 +124,7 @@ class Document:
         self.lines = Lines(text, self.dialect)
         self.shadowed_by: str | None = None
         self.shadow_has_queues = False
-        self.is_apart = False
+        self.apart: str | None = None
         self.redirect: Redirect | None = None
         self.entry: Entry | None = None
 
@@ -165,12 +167,13 @@ class Document:
 
 
 def syntax_of(path: str, text: str) -> str:
-    """The language of a file: by its ending, and a Terraform plan by the two keys that each has."""
+    """The language of a file: by its ending, and what Terraform shows by the keys that all of it has."""
     if path.endswith(".toml"):
         return TOML
     if path.endswith((".ts", ".mts", ".js", ".mjs")):
         return TYPESCRIPT
-    return PLAN if '"planned_values"' in text and '"format_version"' in text else JSONC
+    is_terraform = '"format_version"' in text and ('"planned_values"' in text or '"terraform_version"' in text)
+    return PLAN if is_terraform else JSONC
 
 
 def parser_of(syntax: str) -> Callable[[str], Tree]:

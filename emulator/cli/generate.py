@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from emulator.engine.faults import FAULTS
 from emulator.server.operations import OPERATIONS
 from emulator.server.wire import openapi
-from emulator.simulate import schema
+from emulator.simulate.output import schema
 
 if TYPE_CHECKING:
     from collections.abc import Callable

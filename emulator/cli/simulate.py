@@ -14,8 +14,12 @@ import typer
 from emulator.core.limits import SECOND_US
 from emulator.core.refusals import Refused
 from emulator.engine.clock import real_seconds
-from emulator.simulate import batched, exact, outline, page, text, units
-from emulator.simulate.report import BATCHED, EXACT, report
+from emulator.simulate import exact_run as exact
+from emulator.simulate import units
+from emulator.simulate.by_count import run as batched
+from emulator.simulate.output import page, text
+from emulator.simulate.output import sweep_table as outline
+from emulator.simulate.output.report import BATCHED, EXACT, report
 from emulator.simulate.scenario import BATCH, MESSAGE, Load, Scenario
 from emulator.simulate.settings import assignment, scenario, sweep, with_value
 from emulator.simulate.sweep import grid, method_for, run_all

@@ -9,6 +9,7 @@ from collections import deque
 from typing import NamedTuple
 
 import msgspec
+from msgspec import field
 
 from cfq_lint.facts import limits
 
@@ -74,20 +75,17 @@ class Flight(NamedTuple):
     started_us: int
 
 
-class Track:
+class Track(msgspec.Struct, gc=False, eq=False):
     """Waiting messages in order of arrival, to know who expires next: the never delivered in a line, the returned in a heap.
 
     A message in flight is skipped, not removed; `tracked` tells whether a returned one must be entered again.
     """
 
-    __slots__ = ("line", "returned")
-
-    def __init__(self) -> None:
-        self.line: deque[Message] = deque()
-        self.returned: list[tuple[int, int, Message]] = []
+    line: deque[Message] = field(default_factory=deque)
+    returned: list[tuple[int, int, Message]] = field(default_factory=list)
 
 
-class QueueState:
+class QueueState(msgspec.Struct, gc=False, eq=False):
     """A queue with everything in it. `ready` is in order, `leases` is a heap; some of what they hold may be gone.
 
     `delayed` is a heap of moments, and `delayed_until` has the messages of each in order of entry, or the one that waits alone.
@@ -95,57 +93,47 @@ class QueueState:
     last second of sending, each with how many came, and `lately` is their sum.
     """
 
-    __slots__ = (
-        "ages", "attached", "backlog_bytes", "backlog_seen", "config", "consumer", "dead_ages", "dead_track",
-        "delayed", "delayed_gone", "delayed_until", "failure_permille", "flights", "flying_bytes", "flying_count", "lately",
-        "leases", "messages", "ready", "ready_gone", "slots", "track", "wake_departure_us", "wake_expiry_us", "wake_lapse_us",
-        "window",
-    )  # fmt: skip
-
-    def __init__(self, config: QueueConfig) -> None:
-        self.config = config
-        self.consumer: Consumer | None = None
-        self.attached = False
-        self.messages: dict[str, Message] = {}
-        self.ready: deque[Message] = deque()
-        self.ready_gone = 0
-        self.delayed: list[int] = []
-        self.delayed_until: dict[int, Message | list[Message]] = {}
-        self.delayed_gone = 0
-        self.flights: dict[int, Flight] = {}
-        self.flying_count = self.flying_bytes = 0
-        self.leases: list[tuple[int, int, str, Message]] = []
-        self.ages: deque[Message] = deque()
-        self.dead_ages: list[tuple[int, int, Message]] = []
-        self.track = Track()
-        self.dead_track = Track()
-        self.backlog_bytes = 0
-        self.window: deque[tuple[int, int]] = deque()
-        self.lately = 0
-        self.slots = 1
-        self.backlog_seen: int | None = None
-        self.failure_permille = 0
-        self.wake_expiry_us: int | None = None
-        self.wake_lapse_us: int | None = None
-        self.wake_departure_us: int | None = None
+    config: QueueConfig
+    consumer: Consumer | None = None
+    attached: bool = False
+    messages: dict[str, Message] = field(default_factory=dict)
+    ready: deque[Message] = field(default_factory=deque)
+    ready_gone: int = 0
+    delayed: list[int] = field(default_factory=list)
+    delayed_until: dict[int, Message | list[Message]] = field(default_factory=dict)
+    delayed_gone: int = 0
+    flights: dict[int, Flight] = field(default_factory=dict)
+    flying_count: int = 0
+    flying_bytes: int = 0
+    leases: list[tuple[int, int, str, Message]] = field(default_factory=list)
+    ages: deque[Message] = field(default_factory=deque)
+    dead_ages: list[tuple[int, int, Message]] = field(default_factory=list)
+    track: Track = field(default_factory=Track)
+    dead_track: Track = field(default_factory=Track)
+    backlog_bytes: int = 0
+    window: deque[tuple[int, int]] = field(default_factory=deque)
+    lately: int = 0
+    slots: int = 1
+    backlog_seen: int | None = None
+    failure_permille: int = 0
+    wake_expiry_us: int | None = None
+    wake_lapse_us: int | None = None
+    wake_departure_us: int | None = None
 
 
-class State:
+class State(msgspec.Struct, eq=False):
     """An account. `dirty` and what follows it are the agenda, which `machine` derives from the queues.
 
     `passive` is a heap of (moment, kind, queue), `departures` one of (moment, queue), `turn` and `next_turn` hold queues.
     """
 
-    __slots__ = ("batches", "departures", "dirty", "entries", "next_turn", "now_us", "passive", "plan", "queues", "turn")
-
-    def __init__(self, plan: str = "paid") -> None:
-        self.plan = plan
-        self.queues: dict[str, QueueState] = {}
-        self.entries = 0
-        self.batches = 0
-        self.now_us = 0
-        self.dirty: set[str] = set()
-        self.passive: list[tuple[int, int, str]] = []
-        self.departures: list[tuple[int, str]] = []
-        self.turn: list[str] = []
-        self.next_turn: list[str] = []
+    plan: str = "paid"
+    queues: dict[str, QueueState] = field(default_factory=dict)
+    entries: int = 0
+    batches: int = 0
+    now_us: int = 0
+    dirty: set[str] = field(default_factory=set)
+    passive: list[tuple[int, int, str]] = field(default_factory=list)
+    departures: list[tuple[int, str]] = field(default_factory=list)
+    turn: list[str] = field(default_factory=list)
+    next_turn: list[str] = field(default_factory=list)

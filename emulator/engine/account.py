@@ -128,7 +128,10 @@ class Account:
     def run_passive(self, now_us: int) -> None:
         """Let messages expire and leases lapse, up to a moment."""
         with self.lock:
-            machine.run_passive(self.state, now_us, self._record)
+            machine.refresh(self.state)
+            passive = self.state.passive
+            if passive and passive[0][0] <= now_us:
+                machine.run_passive(self.state, now_us, self._record)
 
     def _record(self, events: tuple[Event, ...]) -> None:
         self.journal.append(self.sequence, events)
@@ -248,6 +251,8 @@ class Account:
 
     def tidy(self) -> None:
         """Keep a snapshot if many events have come since the last one. Between two steps only."""
+        if self.sequence < self._snapshot_at:
+            return
         with self.lock:
             if self.sequence >= self._snapshot_at:
                 self.journal.keep_snapshot(self.state)

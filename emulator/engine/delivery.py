@@ -136,7 +136,8 @@ class Delivery:
         if self.crashed:
             self.batch.settlement(event.batch, outcome, error)  # what is said from now on is too late
             return Settle(event.queue, event.batch, "exception", CRASHED)
-        return self.batch.settlement(event.batch, outcome, error)._replace(queue=event.queue)
+        settle = self.batch.settlement(event.batch, outcome, error)
+        return settle if settle.queue == event.queue else settle._replace(queue=event.queue)
 
     def end(self, settle: Settle) -> None:
         """The target has come to an end, after `deliver` returned None."""
@@ -254,7 +255,7 @@ class Deliveries:
     @property
     def outside(self) -> int:
         """How many deliveries end in real time."""
-        return sum(runtime.outside for runtime in self.runtimes) + len(self._unkept)
+        return sum([runtime.outside for runtime in self.runtimes]) + len(self._unkept)
 
     @property
     def working(self) -> int:
@@ -263,14 +264,18 @@ class Deliveries:
 
     def next_wake_us(self) -> int | None:
         """When something has to be done next on the account's clock; None when nothing has."""
-        moments = [wake_us for runtime in self.runtimes if (wake_us := runtime.next_wake_us()) is not None]
+        earliest_us: int | None = None
         while self._walls and self._walls[0][2].ended:
             heapq.heappop(self._walls)
         if self._walls:
-            moments.append(self._walls[0][0])
-        if self._held:
-            moments.append(self._held[0][0])
-        return min(moments) if moments else None
+            earliest_us = self._walls[0][0]
+        if self._held and (earliest_us is None or self._held[0][0] < earliest_us):
+            earliest_us = self._held[0][0]
+        for runtime in self.runtimes:
+            wake_us = runtime.next_wake_us()
+            if wake_us is not None and (earliest_us is None or wake_us < earliest_us):
+                earliest_us = wake_us
+        return earliest_us
 
     def wake(self, now_us: int) -> None:
         """Do what is due: let handlers go on, settle what was held up, end what has had its time."""

@@ -109,7 +109,8 @@ class Timeline:
         """Everything due up to a moment; how many batches left."""
         left = 0
         while True:
-            yield from self._end_outside()
+            if self.deliveries.outside:
+                yield from self._end_outside()
             moved = self._step(target_us)
             if moved is None:
                 return left

@@ -13,7 +13,7 @@ from emulator.server.service import Service
 if TYPE_CHECKING:
     from collections.abc import Coroutine
 
-    from emulator import Emulator
+    from emulator.testing.emulator import Emulator
 
 
 class Transport(httpx.BaseTransport, httpx.AsyncBaseTransport):

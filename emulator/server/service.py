@@ -19,11 +19,11 @@ from emulator.server.time import RunningTime
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from emulator import Emulator
     from emulator.core.events import Event
     from emulator.core.model import State
     from emulator.engine.account import Account
     from emulator.engine.delivery import Target
+    from emulator.testing.emulator import Emulator
 
 
 class Service:

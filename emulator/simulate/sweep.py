@@ -15,8 +15,9 @@ from importlib.metadata import version as version_of
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-from emulator.simulate import batched, exact
-from emulator.simulate.report import BATCHED, EXACT, report
+from emulator.simulate import exact_run as exact
+from emulator.simulate.by_count import run as batched
+from emulator.simulate.output.report import BATCHED, EXACT, report
 from emulator.simulate.settings import with_value
 
 if TYPE_CHECKING:

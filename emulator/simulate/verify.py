@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from cfq_lint.facts import limits
 from emulator.core.limits import SECOND_US
-from emulator.simulate.report import TOTALS
+from emulator.simulate.output.report import TOTALS
 
 if TYPE_CHECKING:
     from emulator.simulate.scenario import Scenario, Setting

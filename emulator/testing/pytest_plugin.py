@@ -17,7 +17,7 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-    from emulator import Emulator
+    from emulator.testing.emulator import Emulator
 
 _LINES_MAX = 200
 """A longer timeline is cut in the middle: nobody reads it whole."""
@@ -50,7 +50,7 @@ def cf_queues(request: pytest.FixtureRequest) -> Generator[Emulator]:
 
 
 def _make(request: pytest.FixtureRequest) -> Emulator:
-    from emulator import Emulator
+    from emulator.testing.emulator import Emulator
 
     options: dict[str, Any] = {}
     for mark in reversed(list(request.node.iter_markers("cf_queues"))):  # the mark closest to the test has the last word

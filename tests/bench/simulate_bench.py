@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 
 from cfq_lint.facts import limits
 from emulator.core.model import Consumer
-from emulator.simulate import batched, exact
+from emulator.simulate import exact_run as exact
+from emulator.simulate.by_count import run as batched
 from emulator.simulate.scenario import BATCH, MESSAGE, Load, Scenario, Setting
 from emulator.simulate.verify import slice_of
 

@@ -94,3 +94,27 @@ def lines_run(act):
     finally:
         sys.settrace(before)
     return lines
+
+
+def same(a, b):
+    """Whether two values are equal and of the same types, however deep they are."""
+    todo = [(a, b)]
+    while todo:
+        a, b = todo.pop()
+        if type(a) is not type(b):
+            return False
+        if isinstance(a, list):
+            todo += zip(a, b, strict=True)
+        elif isinstance(a, dict):
+            todo += [*zip(a, b, strict=True), *((a[key], b[key]) for key in a if key in b)]
+        elif a != b and (a == a or b == b):  # noqa: PLR0124 - NaN is not equal to itself
+            return False
+    return True
+
+
+def nested(depth, wrap=lambda inner: [inner]):
+    """A value so deep."""
+    value = 1
+    for _ in range(depth):
+        value = wrap(value)
+    return value

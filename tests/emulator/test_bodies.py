@@ -23,6 +23,7 @@ from emulator.engine import bodies
 from emulator.engine.bodies import json_text
 from emulator.engine.bodies.stringify import stringify
 from emulator.engine.bodies.undefined import UNDEFINED
+from tests.emulator.helpers import nested, same
 
 
 class Colour(Enum):
@@ -66,29 +67,6 @@ ODD = LEAVES | st.binary() | st.sets(st.integers()) | st.complex_numbers() | st.
 JSON = st.recursive(st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
                     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=12)  # fmt: skip
 ANYTHING = st.recursive(ODD, lambda inner: st.lists(inner) | st.tuples(inner, inner) | st.dictionaries(KEYS, inner), max_leaves=8)
-
-
-def same(a, b):
-    """Whether two values are equal and of the same types, however deep they are."""
-    todo = [(a, b)]
-    while todo:
-        a, b = todo.pop()
-        if type(a) is not type(b):
-            return False
-        if isinstance(a, list):
-            todo += zip(a, b, strict=True)
-        elif isinstance(a, dict):
-            todo += [*zip(a, b, strict=True), *((a[key], b[key]) for key in a if key in b)]
-        elif a != b and (a == a or b == b):  # noqa: PLR0124 - NaN is not equal to itself
-            return False
-    return True
-
-
-def nested(depth, wrap=lambda inner: [inner]):
-    value = 1
-    for _ in range(depth):
-        value = wrap(value)
-    return value
 
 
 @given(JSON)

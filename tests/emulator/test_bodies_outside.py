@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 from base64 import b64decode
 from datetime import UTC, date, datetime, timedelta
+from typing import NamedTuple
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from emulator import Emulator
-from tests.emulator.helpers import timeline
+from emulator.engine.bodies import decode, encode
+from tests.emulator.helpers import nested, same, timeline
 
 NAIVE = datetime(2023, 11, 14, 22, 13, 20)  # noqa: DTZ001 - without a zone it is taken as UTC
 JSON_BODIES = [
@@ -136,19 +138,77 @@ def test_a_delay_beyond_32_bits_is_a_type_error(jobs, delay):
         jobs.send(1, delay_seconds=delay)
 
 
-plain = st.recursive(
-    st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.floats(allow_nan=False, allow_infinity=False) | st.text(st.characters(codec="utf-8")),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(st.characters(codec="utf-8"), max_size=5), inner, max_size=4),
-    max_leaves=12,
-)
+class Deep(NamedTuple):
+    """A body so deep that Hypothesis could not print it."""
+
+    depth: int
+    of_dicts: bool
+
+    def body(self):
+        return nested(self.depth, (lambda inner: {"a": inner}) if self.of_dicts else (lambda inner: [inner]))
 
 
-@settings(max_examples=150, deadline=None)
-@given(body=plain, kind=st.sampled_from(["json", "v8"]))
-def test_any_plain_value_comes_back_equal(body, kind):
-    emu = Emulator()
-    jobs = emu.create_queue("jobs")
-    jobs.send(body, content_type=kind)
-    assert jobs.bodies() == [body]
-    assert [f.body for f in emu.fates] == [body]
-    emu.close()
+TEXTS = st.text() | st.text(st.characters(categories=["Cs", "Cc", "So"])) | st.sampled_from(
+    ["", "\0", "\ud83d", "\ude00\ud83d", "\U0001f600", "\u2028", "x" * 127_990, "é" * 63_990, "你" * 42_660]
+)  # fmt: skip
+NUMBERS = st.integers() | st.integers(-(2**80), 2**80) | st.floats(allow_nan=False, allow_infinity=False) | st.sampled_from([2**70, 1e-7, -0.0, 2**53])
+JSON = st.recursive(
+    st.none() | st.booleans() | NUMBERS | TEXTS.filter(lambda text: len(text) < 1_000),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner, max_size=4), max_leaves=12,
+) | st.builds(Deep, st.integers(1, 1_500), st.booleans())  # fmt: skip
+BODIES = {
+    "json": JSON | TEXTS.filter(lambda text: "\0" not in text), "v8": JSON | st.binary() | st.sets(st.integers()), "bytes": st.binary() | st.just(bytes(128_000)),
+    "text": TEXTS.filter(lambda text: not any("\ud800" <= each <= "\udfff" for each in text)),
+}  # fmt: skip
+SENT = st.sampled_from(sorted(BODIES)).flatmap(lambda kind: BODIES[kind].map(lambda body: (body, kind)))
+
+
+def as_sent(body, kind):
+    """A body as it comes back: v8 has one kind of number."""
+    return body if kind != "v8" else decode(encode(body, kind), kind)
+
+
+def size_bytes(jobs):
+    return jobs.metrics().backlog_bytes
+
+
+@settings(max_examples=60, deadline=None)
+@given(sent=st.lists(SENT, min_size=1, max_size=3))
+@example(sent=[("\ud83d", "json"), ("\ud83d", "v8"), ("\0", "text")])
+@example(sent=[("x" * 128_000, "text"), ("x" * 127_994, "v8")])
+@example(sent=[(Deep(60_000, of_dicts=False), "json"), (Deep(20_000, of_dicts=True), "v8")])
+def test_every_body_comes_back_wherever_it_is_looked_at_and_counts_what_is_stored(sent):
+    sent = [(body.body() if isinstance(body, Deep) else body, kind) for body, kind in sent]
+    with Emulator(limits="relaxed") as emu:
+        jobs, pulled, seen = emu.create_queue("jobs"), emu.create_queue("pulled"), []
+        emu.consume("pulled", type="http_pull")
+        emu.consume("jobs", lambda batch: seen.extend(message.body for message in batch.messages), max_batch_timeout=0)
+        for queue in (jobs, pulled):
+            queue.send_batch([{"body": body, "contentType": kind} for body, kind in sent])
+        for body, kind in sent:
+            before = size_bytes(jobs)
+            jobs.send(body, kind)
+            assert size_bytes(jobs) - before == len(encode(body, kind))
+        emu.advance(0)
+        expected = [as_sent(body, kind) for body, kind in sent]
+        messages = pulled.pull()
+        assert same([message.value for message in messages], expected)
+        assert same(seen, expected * 2)
+        assert same([fate.body for fate in emu.fates if fate.queue == "jobs"], expected * 2)
+        for (body, kind), message in zip(sent, messages, strict=True):
+            assert (message.body.encode() if kind == "text" else b64decode(message.body)) == encode(body, kind)
+        assert "messages" in str(emu.report())
+        assert str(emu.trace())
+
+
+def test_every_body_survives_the_process(tmp_path):
+    sent = [("\ud83d\0", "json"), (nested(1_500), "json"), ({"n": [2**70, 1e-7]}, "json"), ("x" * 127_000, "text"), (b"\xff\0", "bytes"),
+            ({1: ["\ud83d", {2}]}, "v8"), (nested(1_500), "v8"), ("你" * 63_000, "v8")]  # fmt: skip
+    with Emulator(journal=tmp_path / "journal.db") as emu:
+        for body, kind in sent:
+            emu.create_queue("jobs") if not emu.queues else None
+            emu.queue("jobs").send(body, kind)
+        size = size_bytes(emu.queue("jobs"))
+    with Emulator(journal=tmp_path / "journal.db") as emu:
+        assert same(emu.queue("jobs").bodies(), [body for body, _ in sent])
+        assert size_bytes(emu.queue("jobs")) == size == sum(len(encode(body, kind)) for body, kind in sent)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class Mutant(NamedTuple):
-    """One mistake in the core."""
+    """One mistake in the emulator."""
 
     name: str
     file: str
@@ -17,6 +17,10 @@ class Mutant(NamedTuple):
 
 ENDING = "emulator/core/apply/ending.py"
 INDEX = "emulator/core/index.py"
+RECORDS = "emulator/engine/ledger/records.py"
+STATES = "emulator/engine/ledger/message_states.py"
+STEPS = "emulator/engine/ledger/steps.py"
+TALLY = "emulator/engine/ledger/tally.py"
 CONSUME = "emulator/core/decide/consume.py"
 DEADLINES = "emulator/core/decide/deadlines.py"
 MACHINE = "emulator/core/machine.py"
@@ -225,5 +229,41 @@ MUTANTS: tuple[Mutant, ...] = (
         "a-purge-takes-what-is-in-hand", MANAGE,
         "ids = tuple([message.id for message in messages.values() if message.place != FLYING])", "ids = tuple(messages)",
         "a batch could lose its messages while its handler runs",
+    ),
+    # --- what is told of messages
+    Mutant(
+        "a-dead-letter-arrives-nowhere", STEPS,
+        "if event.dead:\n        found.append(", "if event.dead and not event.acked:\n        found.append(",
+        "the fates would lose messages that arrived in a dead-letter queue",
+    ),
+    Mutant(
+        "a-large-dead-letter-becomes-small", TALLY,
+        "if self.large and kind is not Kind.DEAD_LETTERED:", "if self.large:",
+        "the operations of a large dead letter would be too few",
+    ),
+    Mutant(
+        "a-lost-acknowledgement-is-no-return", TALLY,
+        "n[Kind.RETRIED] + n[Kind.LAPSED] + n[Kind.REPEATED]", "n[Kind.RETRIED] + n[Kind.LAPSED]",
+        "the report would not count what comes again",
+    ),
+    Mutant(
+        "what-has-changed-is-told-as-it-was", RECORDS,
+        "        for entry in sorted(changed):\n", "        for entry in sorted(each for each in changed if each >= len(made)):\n",
+        "a fate that was asked for while its message waited would wait for ever",
+    ),
+    Mutant(
+        "a-running-delivery-never-ends", RECORDS,
+        "            self._new_batches.add(place)\n", "",
+        "a delivery that was asked for while it ran would have no outcome",
+    ),
+    Mutant(
+        "a-report-goes-on", STATES,
+        "for number in records.entries[entry] if number < end]", "for number in records.entries[entry]]",
+        "a report would tell of what happened after it",
+    ),
+    Mutant(
+        "a-redriven-message-is-a-dead-letter", STATES,
+        "arrived, retried = steps[0].kind is Kind.ARRIVED,", "arrived, retried = len(path) > 1,",
+        "a message that was sent back would still be said to be in the dead-letter queue",
     ),
 )

@@ -35,7 +35,7 @@ ERROR_LENGTH_MAX = 40
 ENDINGS = ("", ".ts", ".mts", ".js", ".mjs", ".json", "/index.ts", "/index.js")
 """What an import may leave out, in the order in which it is tried."""
 PREVIEW = "preview"
-PASSED_OVER = ("cfq402", "cfq5", "cfq605")
+PASSED_OVER = ("cfq118", "cfq119", "cfq402", "cfq5", "cfq605")
 """Each mode is a whole configuration, so nothing is inherited or missing; and two modes are seldom both deployed."""
 
 
@@ -282,9 +282,13 @@ def _entry(node: Node, table: dict[str, str], known: list[str]) -> Node:
         members += [
             Member(name, spread.start, spread.end, unknown(spread.node.start, spread.node.end))
             for name in known
-            if name not in present and name != "binding"
+            if name not in present and name not in _SAID_WHERE_THEY_ARE
         ]
     return Node(OBJECT, node.start, node.end, members)
+
+
+_SAID_WHERE_THEY_ARE = frozenset({"binding", "type", "visibility_timeout_ms", "delivery_delay", "remote"})
+"""Keys of which rules say that they should not be there: they are not, as far as anybody can tell."""
 
 
 def _bindings(own: dict[str, Member]) -> list[Member]:

@@ -24,7 +24,7 @@ _SETTINGS = {
 }
 WORDS = {name: own for own, name in _SETTINGS.items() if own != name} | {"queue": "queue_name", "script": "script_name"}
 _ENTRIES = {"consumers": "the queue consumer", "producers": "queue binding {}"}
-PASSED_OVER = ("cfq003", "cfq009", "cfq5", "cfq601", "cfq602", "cfq603", "cfq604", "cfq605", "cfq209")
+PASSED_OVER = ("cfq003", "cfq009", "cfq118", "cfq119", "cfq5", "cfq601", "cfq602", "cfq603", "cfq604", "cfq605", "cfq209")
 """What a wrangler file may not hold, a plan may: pull consumers with their lease, a queue's delay, a concurrency of null."""
 _MILLISECONDS = 1000
 _TIMEOUT = "max_wait_time_ms"
@@ -38,7 +38,7 @@ def parse(whole: str) -> tuple[Tree, Dialect]:
     top = fields(tree.root)
     if not known(top.get("format_version")) or "planned_values" not in top:
         return Tree(
-            None, [Fault(tree.root.start, tree.root.start + 1, "it is no plan as `terraform show -json` writes it")]
+            None, [Fault(tree.root.start, tree.root.start + 1, "it is no plan, which `terraform show -json PLANFILE` writes")]
         ), _dialect((), 0)
     plan = Plan(tree.root)
     workers: dict[str, _Worker] = {}

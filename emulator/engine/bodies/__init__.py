@@ -5,6 +5,7 @@ https://developers.cloudflare.com/queues/configuration/javascript-apis/ (content
 
 from __future__ import annotations
 
+from array import array
 from binascii import b2a_base64
 from typing import TYPE_CHECKING, Any
 
@@ -46,7 +47,7 @@ def encode(value: object, content_type: str) -> bytes:
             raise TypeError(message)
         return _utf8(value)
     if content_type == "bytes":
-        if not isinstance(value, bytes | bytearray | memoryview):
+        if not isinstance(value, bytes | bytearray | memoryview | array):
             message = f'Content Type "bytes" requires a value of type ArrayBufferView, but received: {typeof(value)}'
             raise TypeError(message)
         return bytes(value)

@@ -6,15 +6,13 @@ What has no JSON form (sets, bytes, objects) raises TypeError, also where msgspe
 from __future__ import annotations
 
 import json
+from math import isfinite
 from types import NoneType
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 import msgspec
 
 from emulator.engine.bodies.stringify import parse, stringify
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _encode_lines = msgspec.json.Encoder().encode_lines
 _decode = msgspec.json.Decoder().decode
@@ -25,12 +23,12 @@ _MARK = b" "
 
 def encode(value: object) -> bytes:
     """The JSON text of a value. Raises TypeError for what has none."""
-    quickly = encode_plain((value,))
+    quickly = encode_plain([value])
     return stringify(value) if quickly is None else quickly[0]
 
 
-def encode_plain(values: Sequence[Any]) -> list[bytes] | None:
-    """The JSON texts of several values at once; None where one of them is not for msgspec."""
+def encode_plain(values: list[Any]) -> list[bytes] | None:
+    """The JSON texts of a list (msgspec 0.22 leaks a tuple) of values at once; None where one of them is not for msgspec."""
     try:
         texts: list[bytes] = _encode_lines(values).split(b"\n")  # which copies: msgspec's own bytes have room for more
     except Exception:  # noqa: BLE001 - whatever msgspec has against a value, `stringify` decides
@@ -39,7 +37,7 @@ def encode_plain(values: Sequence[Any]) -> list[bytes] | None:
     return texts if _is_plain(values) else None
 
 
-def encode_parsed(values: Sequence[Any]) -> list[bytes]:
+def encode_parsed(values: list[Any]) -> list[bytes]:
     """The JSON texts of values that JSON was parsed to, so that nothing is among them that has none."""
     try:
         texts: list[bytes] = _encode_lines(values).split(b"\n")
@@ -49,9 +47,16 @@ def encode_parsed(values: Sequence[Any]) -> list[bytes]:
     return texts
 
 
-def parse_strictly(raw: bytes) -> Any:
-    """The value of what somebody sends, where msgspec takes less than JavaScript does. Raises ValueError, RecursionError."""
-    return json.loads(raw.decode(), parse_constant=_refuse)
+def parse_strictly(raw: bytes, *, finite: bool = False) -> Any:
+    """The value of what somebody sends, where msgspec takes less than JavaScript does. Raises ValueError, RecursionError.
+
+    `finite` refuses a number such as 1e999, too, which is Infinity to JavaScript, and null when it writes it.
+    """
+    return json.loads(raw.decode(), parse_constant=_refuse, parse_float=_finite if finite else None)
+
+
+def _finite(text: str) -> float:
+    return float(text) if isfinite(float(text)) else _refuse(text)
 
 
 def _refuse(constant: str) -> NoReturn:

@@ -11,6 +11,7 @@ Longer than most modules: it is one table of tags, and a function for each.
 from __future__ import annotations
 
 import re
+import warnings
 from array import array
 from datetime import UTC, datetime, timedelta
 from math import copysign
@@ -181,7 +182,8 @@ class _Reader:
         source, bits = self.string(), self.varint()
         flags = sum(flag for flag, bit in REGEXP_FLAGS.items() if bits & bit)
         try:
-            pattern: re.Pattern[str] | str = re.compile(_PYTHON_GROUPS.sub(_in_python, source), flags)
+            with warnings.catch_warnings(action="ignore"):  # JavaScript has no nested sets to warn of
+                pattern: re.Pattern[str] | str = re.compile(_PYTHON_GROUPS.sub(_in_python, source), flags)
         except (re.error, RecursionError, OverflowError):
             pattern = f"/{source}/"
         kept: re.Pattern[str] | str = self.kept(pattern)

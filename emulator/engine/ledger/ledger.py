@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from emulator.core.model import State
     from emulator.engine.ledger.steps import Step
 
-DEATHS_MAX = 20_000
+ORIGINS_MAX = 20_000
 """Of so many dead letters at most it is remembered where they came from and why; the oldest are forgotten first."""
 
 
-class Death(NamedTuple):
+class Origin(NamedTuple):
     """Where a dead letter came from, when, after how many attempts, and the error of the last one."""
 
     source: str
@@ -30,7 +30,7 @@ class Death(NamedTuple):
 
 
 class Ledger:
-    """Follows events. `sequence` is the number of the last one, `tallies` has the numbers of each queue by name, `deaths` what
+    """Follows events. `sequence` is the number of the last one, `tallies` has the numbers of each queue by name, `origins` what
     is known of dead letters by (dead-letter queue, message), `consumed` the queues that have a consumer.
 
     One that `keeps` has `records` of every message besides, and tallies that outlive their queues. The other forgets what has
@@ -40,7 +40,7 @@ class Ledger:
     def __init__(self, *, keeps: bool = True) -> None:
         self.keeps, self.sequence = keeps, 0
         self.tallies: dict[str, Tally] = {}
-        self.deaths: dict[tuple[str, str], Death] = {}
+        self.origins: dict[tuple[str, str], Origin] = {}
         self.consumed: set[str] = set()
         self.records = Records()
 
@@ -81,19 +81,19 @@ class Ledger:
         for step in found:
             tally = self.tally(step.queue)
             if step.kind is Kind.DEAD_LETTERED:
-                self._remember_deaths(step, tally)
+                self._remember_origins(step, tally)
             if self.keeps:
                 self.records.add(step, tally.attempts)
             tally.count(step, self.tallies[step.other] if step.kind is Kind.ARRIVED and step.other else None)
         self._note(event)
         return found
 
-    def _remember_deaths(self, step: Step, tally: Tally) -> None:
+    def _remember_origins(self, step: Step, tally: Tally) -> None:
         for id in step.ids:
-            death = Death(step.queue, step.at_us, tally.attempts.get(id, 0), step.error)
-            self.deaths[str(step.other), id] = death
-        while len(self.deaths) > DEATHS_MAX:
-            del self.deaths[next(iter(self.deaths))]
+            origin = Origin(step.queue, step.at_us, tally.attempts.get(id, 0), step.error)
+            self.origins[str(step.other), id] = origin
+        while len(self.origins) > ORIGINS_MAX:
+            del self.origins[next(iter(self.origins))]
 
     def _note(self, event: Event) -> None:
         """What events tell beside the steps of messages: queues, consumers, purges, and what is said of batches and calls."""

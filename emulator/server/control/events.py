@@ -8,7 +8,7 @@ from typing import Any
 from emulator.core.events import to_json
 from emulator.server.access import READ
 from emulator.server.wire.operation import Call, Operation, number_of
-from emulator.server.wire.shapes import COUNT, PER_PAGE, Shape, list_of, object_of
+from emulator.server.wire.schemas import COUNT, PER_PAGE, Shape, list_of, object_of
 
 _EVENTS_MAX = 1_000
 _EVENTS = Shape("Events", object_of(events=list_of({}), last=COUNT, total=COUNT))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from emulator.engine.faults import FAULTS
 from emulator.server.access import READ
 from emulator.server.wire.operation import Call, Operation
-from emulator.server.wire.shapes import COUNT, Shape, list_of, object_of
+from emulator.server.wire.schemas import COUNT, Shape, list_of, object_of
 
 if TYPE_CHECKING:
     from emulator.server.service import Service

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from emulator.server.access import READ
 from emulator.server.wire.operation import Call, Operation
-from emulator.server.wire.shapes import COUNT, MOMENT, TEXT, Shape, object_of
-from emulator.server.wire.shown import iso
+from emulator.server.wire.resources import iso
+from emulator.server.wire.schemas import COUNT, MOMENT, TEXT, Shape, object_of
 
 if TYPE_CHECKING:
     from emulator.server.service import Service

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from emulator.engine.account import Account
-    from emulator.engine.ledger.ledger import Death
+    from emulator.engine.ledger.ledger import Origin
 
 
-class SentBack(NamedTuple):
+class Redriven(NamedTuple):
     """How many went back, how many stay, and why they stay."""
 
     moved: int
@@ -31,50 +31,52 @@ class SentBack(NamedTuple):
     refused: str | None
 
 
-def send_back(
-    broker: Account, queue: str, deaths: dict[tuple[str, str], Death], target: str | None = None, limit: int | None = None
-) -> SentBack:
+def redrive(
+    account: Account, queue: str, origins: dict[tuple[str, str], Origin], target: str | None = None, limit: int | None = None
+) -> Redriven:
     """Send the dead letters of a queue, `limit` at most, each to its own source, or all that waits there to `target`.
 
     Letters that a consumer has in hand, and those whose source is gone or not known, stay. Raises Refused (11000).
     """
-    held = find(broker.state, queue)
+    held = find(account.state, queue)
     if target is not None:
-        find(broker.state, target)
+        find(account.state, target)
     waiting = [each for each in list(held.messages.values()) if (each.dead or target is not None) and each.place < FLYING]
     letters = waiting[:limit]
-    homes = dict.fromkeys((each.id for each in letters), target) if target else _homes(broker, queue, letters, deaths)
+    sources = dict.fromkeys((each.id for each in letters), target) if target else _sources(account, queue, letters, origins)
     parted: dict[str, list[Message]] = {}
     for letter in letters:
-        home = homes.get(letter.id)
-        if home is not None and home != queue and home in broker.state.queues:
-            parted.setdefault(home, []).append(letter)
+        source = sources.get(letter.id)
+        if source is not None and source != queue and source in account.state.queues:
+            parted.setdefault(source, []).append(letter)
     moved = 0
     for home, those in parted.items():
         for batch in _batches(those):
             try:
-                broker.execute(commands.Redrive(queue, home, tuple([letter.id for letter in batch])))
+                account.execute(commands.Redrive(queue, home, tuple([letter.id for letter in batch])))
             except Refused as refusal:
-                return SentBack(moved, len(waiting) - moved, str(refusal))
+                return Redriven(moved, len(waiting) - moved, str(refusal))
             moved += len(batch)
-    return SentBack(moved, len(waiting) - moved, None if moved == len(letters) else "their source is not known or is gone")
+    return Redriven(moved, len(waiting) - moved, None if moved == len(letters) else "their source is not known or is gone")
 
 
-def _homes(broker: Account, queue: str, letters: list[Message], deaths: dict[tuple[str, str], Death]) -> dict[str, str | None]:
+def _sources(
+    account: Account, queue: str, letters: list[Message], origins: dict[tuple[str, str], Origin]
+) -> dict[str, str | None]:
     """Where each letter came from: as watched, else as the journal says, else the only queue that sends its letters here."""
-    homes: dict[str, str | None] = {
-        letter.id: deaths[queue, letter.id].source for letter in letters if (queue, letter.id) in deaths
+    sources: dict[str, str | None] = {
+        letter.id: origins[queue, letter.id].source for letter in letters if (queue, letter.id) in origins
     }
-    missing = {letter.id for letter in letters} - homes.keys()
+    missing = {letter.id for letter in letters} - sources.keys()
     if missing:
-        for event in broker.journal.read():
+        for event in account.journal.read():
             for step in steps(event):
                 if step.kind is Kind.DEAD_LETTERED and step.other == queue:
-                    homes.update(dict.fromkeys(missing.intersection(step.ids), step.queue))
-        sources = dead_letter_sources(list(broker.state.queues.items())).get(queue, [])
-        if len(sources) == 1:
-            homes.update(dict.fromkeys(missing - homes.keys(), sources[0]))
-    return homes
+                    sources.update(dict.fromkeys(missing.intersection(step.ids), step.queue))
+        named = dead_letter_sources(list(account.state.queues.items())).get(queue, [])
+        if len(named) == 1:
+            sources.update(dict.fromkeys(missing - sources.keys(), named[0]))
+    return sources
 
 
 def _batches(letters: Iterable[Message]) -> Iterator[list[Message]]:

@@ -24,7 +24,7 @@ from emulator.engine.bodies import json_text
 from emulator.engine.clock import SECOND_US, moment
 from emulator.engine.journal import JournalUnwritable
 from emulator.server.access import READ, WRITE
-from emulator.server.dashboard.dead_letters import send_back
+from emulator.server.dashboard.dead_letters import redrive
 from emulator.server.dashboard.views import Views
 from emulator.server.wire.refusals import CrossOrigin, NoRoute
 
@@ -187,7 +187,7 @@ class Dashboard:
         if target is not None and row is None:
             raise QueueUnknown(f"Queue not found: {target[:100]!r}")
         home = None if row is None else row["core"]
-        return send_back(self._service.account, core, self._watch.ledger.deaths, home, limit)._asdict()
+        return redrive(self._service.account, core, self._watch.ledger.origins, home, limit)._asdict()
 
     async def _move(self, _request: Request, given: dict[str, Any]) -> Any:
         time = self._service.time

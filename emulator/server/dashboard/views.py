@@ -123,7 +123,7 @@ class Views:
         return None if message is None else self._message(core, message, None)
 
     def _message(self, core: str, message: Message, characters: int | None = _BODY_CHARACTERS) -> dict[str, Any]:
-        death = self._watch.ledger.deaths.get((core, message.id))
+        origin = self._watch.ledger.origins.get((core, message.id))
         due = message.ready_us <= self._service.now_us and message.place < LEASED - 1
         body = readable(message.body, message.content_type)
         return {
@@ -131,9 +131,9 @@ class Views:
             "type": message.content_type, "bytes": len(message.body), "sent": message.timestamp_us // 1_000,
             "ready": message.ready_us // 1_000, "dead": message.dead, "body": body[:characters],
             "cut": characters is not None and len(body) > characters,
-            "death": None if death is None else {
-                "source": self._service.directory.public(death.source), "at": death.at_us // 1_000,
-                "attempts": death.attempts, "error": death.error,
+            "origin": None if origin is None else {
+                "source": self._service.directory.public(origin.source), "at": origin.at_us // 1_000,
+                "attempts": origin.attempts, "error": origin.error,
             },
         }  # fmt: skip
 

@@ -1,7 +1,7 @@
 """Watches an account for the dashboard, the metrics and the log: follows its events, in order and each once.
 
 The account tells its listeners what commands bring about; what time brings about by itself (expiries, lapsed leases) stands in
-the journal between two commands and is read from there. Numbers are kept now and then, and go on after a restart; deaths and
+the journal between two commands and is read from there. Numbers are kept now and then, and go on after a restart; origins and
 series are read again from a short journal, and begin anew behind a long one.
 """
 
@@ -39,7 +39,7 @@ SAVED_EVENTS = 10_000
 
 
 class Watch:
-    """Follows an account from now on. `ledger` has tallies by queue and deaths, `series` each queue's course; `store` keeps."""
+    """Follows an account from now on. `ledger` has tallies and origins, `series` each queue's course; `store` keeps."""
 
     def __init__(self, account: Account, store: Directory | None = None) -> None:
         self._lock = Lock()
@@ -59,7 +59,7 @@ class Watch:
         if numbers is not None and 0 <= now - kept <= PAST_EVENTS_MAX:
             self.ledger = Ledger.resumed(numbers).follow(islice(account.journal.read(kept), now - kept))
             self.ledger.remember(account.state)
-            self.ledger.deaths = past.deaths
+            self.ledger.origins = past.origins
         else:
             self.ledger = past
         self._saved, self._empty_pulls = now, dict[str, int]()

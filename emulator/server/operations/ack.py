@@ -6,7 +6,7 @@ from typing import Any
 
 from emulator.server.wire.fields import Body, Delay, LeaseId
 from emulator.server.wire.operation import Call, Operation
-from emulator.server.wire.shapes import COUNT, TEXTS, Shape, object_of
+from emulator.server.wire.schemas import COUNT, TEXTS, Shape, object_of
 
 _ACKNOWLEDGED = Shape("Acknowledged", object_of(ackCount=COUNT, retryCount=COUNT, warnings=TEXTS))
 

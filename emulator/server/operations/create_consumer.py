@@ -25,8 +25,8 @@ from emulator.server.wire.fields import (
     Wait,
 )  # fmt: skip
 from emulator.server.wire.operation import Call, Operation
-from emulator.server.wire.shapes import CONSUMER
-from emulator.server.wire.shown import MILLISECONDS, consumer_json
+from emulator.server.wire.resources import MILLISECONDS, consumer_json
+from emulator.server.wire.schemas import CONSUMER
 
 if TYPE_CHECKING:
     from emulator.server.directory import Row

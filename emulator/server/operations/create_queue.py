@@ -10,8 +10,8 @@ from emulator.core.limits import QUEUE_NAME
 from emulator.engine.journal import JournalUnwritable
 from emulator.server.wire.fields import Body, Jurisdiction, Name, QueueSettings
 from emulator.server.wire.operation import Call, Operation
-from emulator.server.wire.shapes import QUEUE
-from emulator.server.wire.shown import queue_json
+from emulator.server.wire.resources import queue_json
+from emulator.server.wire.schemas import QUEUE
 
 if TYPE_CHECKING:
     from emulator.server.service import Service

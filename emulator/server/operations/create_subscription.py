@@ -12,8 +12,8 @@ from msgspec import Meta, structs
 from emulator.core.refusals import JSONRequestBodyInvalid, QueueUnknown
 from emulator.server.wire.fields import Body, Short, Title, Titles
 from emulator.server.wire.operation import Call, Operation
-from emulator.server.wire.shapes import SUBSCRIPTION
-from emulator.server.wire.shown import subscription_json
+from emulator.server.wire.resources import subscription_json
+from emulator.server.wire.schemas import SUBSCRIPTION
 
 SOURCES = (
     "access", "aiSearch", "artifacts", "artifacts.repo", "browserRun", "email.sending", "images", "kv", "r2", "stream",

@@ -6,8 +6,8 @@ from typing import Any
 
 from emulator.server.operations.get_subscription import found
 from emulator.server.wire.operation import Call, Operation
-from emulator.server.wire.shapes import SUBSCRIPTION
-from emulator.server.wire.shown import subscription_json
+from emulator.server.wire.resources import subscription_json
+from emulator.server.wire.schemas import SUBSCRIPTION
 
 
 def delete_subscription(call: Call) -> dict[str, Any]:

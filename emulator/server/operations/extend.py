@@ -9,7 +9,7 @@ from typing import Any
 
 from emulator.server.wire.fields import Body, LeaseId, Visibility
 from emulator.server.wire.operation import Call, Operation
-from emulator.server.wire.shapes import COUNT, TEXT, TEXTS, Shape, list_of, object_of
+from emulator.server.wire.schemas import COUNT, TEXT, TEXTS, Shape, list_of, object_of
 
 _EXTENDED = Shape(
     "Extended",

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from emulator.server.access import READ
 from emulator.server.wire.operation import Call, Operation, checked_id, missing
-from emulator.server.wire.shapes import CONSUMER
-from emulator.server.wire.shown import consumer_json
+from emulator.server.wire.resources import consumer_json
+from emulator.server.wire.schemas import CONSUMER
 
 if TYPE_CHECKING:
     from emulator.server.directory import Row

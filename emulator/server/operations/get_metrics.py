@@ -11,8 +11,8 @@ from emulator.core.refusals import Refused
 from emulator.engine.bodies import json_text
 from emulator.server.access import READ
 from emulator.server.wire.operation import Call, Operation
-from emulator.server.wire.shapes import METRICS_SCHEMA, Shape
-from emulator.server.wire.shown import metrics_json
+from emulator.server.wire.resources import metrics_json
+from emulator.server.wire.schemas import METRICS_SCHEMA, Shape
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

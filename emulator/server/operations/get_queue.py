@@ -6,8 +6,8 @@ from typing import Any
 
 from emulator.server.access import READ
 from emulator.server.wire.operation import Call, Operation
-from emulator.server.wire.shapes import QUEUE
-from emulator.server.wire.shown import queue_json
+from emulator.server.wire.resources import queue_json
+from emulator.server.wire.schemas import QUEUE
 
 
 def get_queue(call: Call) -> dict[str, Any]:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from emulator.server.access import READ
 from emulator.server.wire.operation import Call, Operation, checked_id, missing
-from emulator.server.wire.shapes import SUBSCRIPTION
-from emulator.server.wire.shown import subscription_json
+from emulator.server.wire.resources import subscription_json
+from emulator.server.wire.schemas import SUBSCRIPTION
 
 if TYPE_CHECKING:
     from emulator.server.directory import Row

@@ -6,8 +6,8 @@ from typing import Any
 
 from emulator.server.access import READ
 from emulator.server.wire.operation import Call, Operation
-from emulator.server.wire.shapes import CONSUMER
-from emulator.server.wire.shown import consumer_json
+from emulator.server.wire.resources import consumer_json
+from emulator.server.wire.schemas import CONSUMER
 
 
 def list_consumers(call: Call) -> list[dict[str, Any]]:

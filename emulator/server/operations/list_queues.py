@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from emulator.server.access import READ
 from emulator.server.wire.operation import Call, Operation, Page, page_of
-from emulator.server.wire.shapes import PAGE, PER_PAGE, QUEUE, TEXT
-from emulator.server.wire.shown import queue_json
+from emulator.server.wire.resources import queue_json
+from emulator.server.wire.schemas import PAGE, PER_PAGE, QUEUE, TEXT
 
 _PER_PAGE = 100
 _NAMES = {"type": "array", "items": TEXT, "maxItems": 100}

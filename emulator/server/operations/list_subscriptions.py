@@ -7,8 +7,8 @@ from typing import Any
 from emulator.core.refusals import JSONRequestBodyInvalid
 from emulator.server.access import READ
 from emulator.server.wire.operation import Call, Operation, Page, page_of
-from emulator.server.wire.shapes import PAGE, PER_PAGE, SUBSCRIPTION, TEXT
-from emulator.server.wire.shown import subscription_json
+from emulator.server.wire.resources import subscription_json
+from emulator.server.wire.schemas import PAGE, PER_PAGE, SUBSCRIPTION, TEXT
 
 _PER_PAGE = 20
 _ORDERS = {"created_at": "created_us", "name": "name", "enabled": "enabled"}

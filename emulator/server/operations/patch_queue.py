@@ -8,8 +8,8 @@ from emulator.core import commands
 from emulator.server.operations.create_queue import check_name
 from emulator.server.wire.fields import Body, Name, QueueSettings
 from emulator.server.wire.operation import Call, Operation
-from emulator.server.wire.shapes import QUEUE
-from emulator.server.wire.shown import queue_json
+from emulator.server.wire.resources import queue_json
+from emulator.server.wire.schemas import QUEUE
 
 
 class PatchQueue(Body):

@@ -10,8 +10,8 @@ from emulator.server.operations.create_subscription import Destination, check_qu
 from emulator.server.operations.get_subscription import found
 from emulator.server.wire.fields import Body, Title, Titles
 from emulator.server.wire.operation import Call, Operation
-from emulator.server.wire.shapes import SUBSCRIPTION
-from emulator.server.wire.shown import subscription_json
+from emulator.server.wire.resources import subscription_json
+from emulator.server.wire.schemas import SUBSCRIPTION
 
 
 class PatchSubscription(Body):

@@ -8,8 +8,8 @@ from cfq_lint.facts import limits
 from emulator.core.refusals import BatchCountOutOfBounds
 from emulator.server.wire.fields import BatchSize, Body
 from emulator.server.wire.operation import Call, Operation
-from emulator.server.wire.shapes import MESSAGE, TEXT, Shape, list_of, object_of
-from emulator.server.wire.shown import message_json
+from emulator.server.wire.resources import message_json
+from emulator.server.wire.schemas import MESSAGE, TEXT, Shape, list_of, object_of
 
 if TYPE_CHECKING:
     from emulator.core.model import Message

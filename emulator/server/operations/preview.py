@@ -6,8 +6,8 @@ from typing import Any
 
 from emulator.server.operations.peek import Peek, peeked
 from emulator.server.wire.operation import Call, Operation
-from emulator.server.wire.shapes import MESSAGE, TEXT, Shape, list_of, object_of
-from emulator.server.wire.shown import message_json
+from emulator.server.wire.resources import message_json
+from emulator.server.wire.schemas import MESSAGE, TEXT, Shape, list_of, object_of
 
 _PREVIEWED = Shape("Previewed", object_of(messages=list_of(object_of(**MESSAGE, lease_id=TEXT))))
 

@@ -7,7 +7,7 @@ from typing import Any
 from emulator.server.operations.purge_refs import delete
 from emulator.server.wire.fields import Body, LeaseId
 from emulator.server.wire.operation import Call, Operation
-from emulator.server.wire.shapes import TEXTS, Shape, object_of
+from emulator.server.wire.schemas import TEXTS, Shape, object_of
 
 _ACKNOWLEDGED = Shape("PreviewAcknowledged", object_of(warnings=TEXTS))
 

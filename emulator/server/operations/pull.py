@@ -11,8 +11,8 @@ from emulator.engine.bodies import CONTENT_TYPES, json_text, on_the_wire
 from emulator.server.operations.peek import checked_size
 from emulator.server.wire.fields import BatchSize, Body, Visibility
 from emulator.server.wire.operation import Call, Operation
-from emulator.server.wire.shapes import COUNT, MESSAGE, METADATA, TEXT, Shape, list_of, object_of
-from emulator.server.wire.shown import metrics_json
+from emulator.server.wire.resources import metrics_json
+from emulator.server.wire.schemas import COUNT, MESSAGE, METADATA, TEXT, Shape, list_of, object_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,8 +10,8 @@ from emulator.core import commands
 from emulator.core.refusals import JSONRequestBodyInvalid
 from emulator.server.wire.fields import Body
 from emulator.server.wire.operation import Call, Operation
-from emulator.server.wire.shapes import QUEUE
-from emulator.server.wire.shown import queue_json
+from emulator.server.wire.resources import queue_json
+from emulator.server.wire.schemas import QUEUE
 
 
 class PurgeAll(Body):

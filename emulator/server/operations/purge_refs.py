@@ -7,7 +7,7 @@ from typing import Any
 from emulator.core.commands import Purge
 from emulator.server.wire.fields import Body, Short
 from emulator.server.wire.operation import Call, Operation
-from emulator.server.wire.shapes import TEXTS, Shape, list_of, object_of
+from emulator.server.wire.schemas import TEXTS, Shape, list_of, object_of
 
 GONE_TEXT = "the message is no longer in the queue"
 _PURGED = Shape("PurgedRefs", object_of(errors=list_of({"type": "object"}), warnings=TEXTS))

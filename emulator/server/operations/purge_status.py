@@ -6,8 +6,8 @@ from typing import Any
 
 from emulator.server.access import READ
 from emulator.server.wire.operation import Call, Operation
-from emulator.server.wire.shapes import FLAG, TEXT, Shape, object_of
-from emulator.server.wire.shown import iso
+from emulator.server.wire.resources import iso
+from emulator.server.wire.schemas import FLAG, TEXT, Shape, object_of
 
 _STATUS = Shape("PurgeStatus", object_of(completed=TEXT, complete=FLAG, started_at=TEXT))
 

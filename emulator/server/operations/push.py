@@ -10,8 +10,8 @@ from emulator.core import refusals
 from emulator.engine.bodies import encode, typeof
 from emulator.server.wire.fields import Body, Delay
 from emulator.server.wire.operation import Call, Operation
-from emulator.server.wire.shapes import PUSHED
-from emulator.server.wire.shown import metrics_json
+from emulator.server.wire.resources import metrics_json
+from emulator.server.wire.schemas import PUSHED
 
 CONTENT_TYPES = ("json", "text")
 

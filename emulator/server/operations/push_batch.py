@@ -12,8 +12,8 @@ from emulator.engine.bodies import encode_all, json_text
 from emulator.server.operations.push import Push, content_type_of
 from emulator.server.wire.fields import Body, Delay
 from emulator.server.wire.operation import Call, Operation
-from emulator.server.wire.shapes import PUSHED
-from emulator.server.wire.shown import metrics_json
+from emulator.server.wire.resources import metrics_json
+from emulator.server.wire.schemas import PUSHED
 
 
 class PushBatch(Body):

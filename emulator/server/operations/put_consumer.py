@@ -7,8 +7,8 @@ from typing import Any
 from emulator.core.refusals import ConsumerExists
 from emulator.server.operations.create_consumer import SetConsumer, set_consumer
 from emulator.server.wire.operation import Call, Operation, checked_id
-from emulator.server.wire.shapes import CONSUMER
-from emulator.server.wire.shown import consumer_json
+from emulator.server.wire.resources import consumer_json
+from emulator.server.wire.schemas import CONSUMER
 
 
 def put_consumer(call: Call) -> dict[str, Any]:

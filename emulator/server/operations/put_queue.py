@@ -8,7 +8,7 @@ from emulator.core.limits import retention_seconds
 from emulator.server.operations.patch_queue import PatchQueue, change
 from emulator.server.wire.fields import QueueSettings
 from emulator.server.wire.operation import Call, Operation
-from emulator.server.wire.shapes import QUEUE
+from emulator.server.wire.schemas import QUEUE
 
 
 class PutQueue(PatchQueue):

@@ -11,7 +11,7 @@ from emulator.server.access import OPEN
 from emulator.server.wire.answers import Answer
 from emulator.server.wire.fields import Body
 from emulator.server.wire.operation import Operation
-from emulator.server.wire.shapes import REFUSAL, answer_name, components
+from emulator.server.wire.schemas import REFUSAL, answer_name, components
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from emulator.core.refusals import JSONRequestBodyInvalid, QueueNotFound, QueueUnknown
 from emulator.server.access import WRITE
 from emulator.server.wire.refusals import NoRoute, QueueIDMalformed
-from emulator.server.wire.shapes import NOTHING, Shape
+from emulator.server.wire.schemas import NOTHING, Shape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

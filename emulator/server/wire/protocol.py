@@ -195,7 +195,7 @@ class Protocol(HttpToolsProtocol):
         url = httptools.parse_url(self.url)
         path, method = url.path.decode("ascii"), parser.get_method().decode("ascii")
         path = unquote(path) if "%" in path else path
-        if not self._prompt(method, path):
+        if method == "HEAD" or not self._prompt(method, path):
             return False
         scope["method"], scope["path"], scope["raw_path"], scope["query_string"] = method, path, url.path, url.query or b""
         return True

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     State = dict[Any, Any] | list[Any]
 
 _GONE = object()
+_SIGNALS = [each for each in signal.Signals if each.name in {"SIGINT", "SIGTERM", "SIGALRM", "SIGHUP", "SIGUSR1", "SIGUSR2"}]
+"""Those that programs handle; not every system has all of them."""
 
 
 class _Part(NamedTuple):
@@ -57,7 +59,7 @@ def _put_filters(state: list[Any]) -> None:
 def _signals() -> dict[signal.Signals, Any]:
     if threading.current_thread() is not threading.main_thread():
         return {}  # nobody can set any here
-    return {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGALRM, signal.SIGHUP)}
+    return {number: signal.getsignal(number) for number in _SIGNALS}
 
 
 def _put_signals(state: dict[signal.Signals, Any]) -> None:

@@ -80,7 +80,7 @@ class Worker:
                 raise RuntimeError(self._entry.missing("queue"))
             self._warn_of_narrow(found)
             result = call_with(found, (WorkerBatch(batch),), (self.env, context))
-        return self._within(context, result) if inspect.isawaitable(result) else None
+        return self._within(context, result) if inspect.isawaitable(result) else result
 
     async def fetch(self, request: Any, init: Any = None, /, **options: Any) -> Response:
         """Let the Worker answer a Request, or a URL (or path) with a Request's options. Virtual time passes as it asks.

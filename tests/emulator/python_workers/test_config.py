@@ -405,3 +405,55 @@ def test_a_send_is_a_coroutine_everywhere(emu, write, run):
     """, queues={"producers": [{"binding": "JOBS", "queue": "jobs"}]}, kv_namespaces=[{"binding": "KV", "id": "1" * 32}])
     run(worker.call("job"))
     assert emu.queue("jobs").bodies() == [1, 2, 3, 4, 5]
+
+
+def test_what_is_no_options_object_fails_in_workerds_words(emu, write):
+    write("""
+        class Default:
+            def queue(self, batch):
+                (batch.messages[0].retry if batch.messages[0].attempts == 1 else batch.retryAll)(60)
+    """)
+    emu.queue("jobs").send(1)
+    emu.run_until_idle()
+    assert [d.error for d in emu.deliveries[:2]] == [
+        f"JsTypeError: TypeError: Failed to execute '{call}' on '{of}': parameter 1 is not of type 'QueueRetryOptions'."
+        for call, of in (("retry", "QueueMessage"), ("retryAll", "QueueController"))
+    ]
+
+
+@pytest.mark.parametrize("keyword", ["", "async "])
+def test_a_handler_with_a_stray_yield_never_ran_and_that_is_told(emu, write, keyword):
+    write(f"""
+        from workers import WorkerEntrypoint
+        class Default(WorkerEntrypoint):
+            {keyword}def queue(self, batch, env=None, ctx=None):
+                yield batch.messages[0].ack()
+    """)
+    emu.queue("jobs").send(1)
+    emu.advance(0)
+    assert {d.outcome for d in emu.deliveries} == {"exception"}
+    assert "it is a generator" in str(emu.report())
+
+
+def test_what_structured_clone_takes_crosses_both_ways(emu, write, run):
+    worker = write("""
+        from array import array
+        from datetime import datetime, timezone
+        from js import undefined
+        from workers import WorkerEntrypoint
+        SEEN = []
+        class Default(WorkerEntrypoint):
+            async def go(self):
+                body = {"e": ValueError("x"), "b": b"ab", "s": {1}, "u": undefined, "n": 2**70, "a": memoryview(array("h", [1, -2])),
+                        "d": datetime(2026, 1, 1, tzinfo=timezone.utc)}
+                await self.env.JOBS.send(body, contentType="v8")
+            async def queue(self, batch, env=None, ctx=None):
+                SEEN.extend(m.body for m in batch.messages)
+    """)
+    run(worker.call("go"))
+    emu.run_until_idle()
+    [seen] = worker.module.SEEN
+    assert (type(seen["e"]), str(seen["e"])) == (Exception, "x")
+    assert (bytes(seen["b"]), seen["s"], seen["u"], seen["n"]) == (b"ab", {1}, None, 2**70)
+    assert (seen["a"].format, seen["a"].tolist()) == ("h", [1, -2])
+    assert seen["d"].isoformat() == "2026-01-01T00:00:00"

@@ -112,7 +112,7 @@ def test_python_to_rpc_and_back(write):
         error = python_to_rpc(ValueError("no"))
         assert isinstance(error, JsProxy) and error.message == "no"
         read = python_from_rpc(error)
-        assert type(read) is Exception and str(read) == "no"
+        assert type(read) is Exception and str(read) == "Error: no"
         called = python_to_rpc(len)
         assert isinstance(called, JsProxy) and called("ab") == 2
         response = Response("x")
@@ -337,9 +337,13 @@ def test_an_exception_crosses_as_an_error(emu, write, run):
         class Default(WorkerEntrypoint):
             async def job(self):
                 await self.env.JOBS.send({"why": [ValueError("x")]}, contentType="json")
+                await self.env.JOBS.send(ValueError("y"), contentType="v8")
+                await self.env.JOBS.sendBatch([{"body": {"why": KeyError("z")}, "contentType": "v8"}])
             async def queue(self, batch, env=None, ctx=None):
                 SEEN.extend(m.body for m in batch.messages)
     """)
     run(worker.call("job"))
     emu.run_until_idle()
-    assert worker.module.SEEN == [{"why": [{}]}]
+    first, second, third = worker.module.SEEN
+    assert first == {"why": [{}]}
+    assert [(type(e), str(e)) for e in (second, third.why)] == [(Exception, "Error: y"), (Exception, "Error: 'z'")]

@@ -155,9 +155,9 @@ def test_dead_letters_come_with_their_bodies_and_why_they_died(web):
     found = web.get(f"{DATA}/queues/dead/messages").json()
     assert found["total"] == 3
     assert [json.loads(each["body"]) for each in found["messages"]] == [{"order": n} for n in range(3)]
-    death = found["messages"][0]["death"]
-    assert (death["source"], death["attempts"]) == ("jobs", 2)
-    assert "no such customer" in death["error"]
+    origin = found["messages"][0]["origin"]
+    assert (origin["source"], origin["attempts"]) == ("jobs", 2)
+    assert "no such customer" in origin["error"]
 
 
 @pytest.mark.parametrize(
@@ -495,13 +495,13 @@ def test_history_is_kept_of_so_many_queues_at_most(emu, monkeypatch, web):
 
 
 def test_what_is_remembered_of_dead_letters_is_bounded(emu, jobs, monkeypatch):
-    monkeypatch.setattr("emulator.engine.ledger.ledger.DEATHS_MAX", 5)
+    monkeypatch.setattr("emulator.engine.ledger.ledger.ORIGINS_MAX", 5)
     watch = Watch(emu.account)
     emu.consume("jobs", fail, max_retries=0, dead_letter_queue="dead", max_batch_timeout=0)
     for n in range(20):
         jobs.send(n)
     emu.run_until_idle()
-    assert len(watch.ledger.deaths) == 5
+    assert len(watch.ledger.origins) == 5
 
 
 def test_a_dead_letter_that_left_is_forgotten_with_the_account(emu, jobs):

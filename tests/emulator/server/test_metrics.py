@@ -223,9 +223,9 @@ def test_what_a_short_journal_tells_is_counted_again_after_a_restart(tmp_path):
         after = Watch(emu.account)
         lines = [[line for line in text.splitlines() if b"journal_events" not in line] for text in (first, exposition(after))]
         assert lines[0] == lines[1]
-        death = after.ledger.deaths["dead", emu.queue("dead").messages()[0].id]
-        assert (death.source, death.attempts) == ("jobs", 2)
-        assert "no such customer" in death.error
+        origin = after.ledger.origins["dead", emu.queue("dead").messages()[0].id]
+        assert (origin.source, origin.attempts) == ("jobs", 2)
+        assert "no such customer" in origin.error
 
 
 def test_behind_a_long_journal_that_something_else_has_written_counting_begins_with_the_state(emu, jobs, monkeypatch):

@@ -103,9 +103,10 @@ def test_deleting_one_message_looks_at_no_other():
     assert found[1] <= found[0] + 20, found
 
 
-def test_a_push_costs_the_same_whatever_came_before():
+@pytest.mark.parametrize("time", ["virtual", "real"])
+def test_a_push_costs_the_same_whatever_came_before_and_however_many_queues_there_are(time):
     emu = Emulator(limits="relaxed")
-    client = httpx.Client(transport=Transport(emu), base_url=BASE)
+    client = httpx.Client(transport=Transport(emu, time=time), base_url=BASE)
     id = client.post("/queues", json={"queue_name": "jobs"}).json()["result"]["queue_id"]
 
     def push():
@@ -113,6 +114,8 @@ def test_a_push_costs_the_same_whatever_came_before():
 
     push()
     first = calls(push)
+    for number in range(200):
+        emu.create_queue(f"q-{number}")
     for _ in range(40):
         emu.queue("jobs").send_batch([{"body": 1}] * 100)
     assert calls(push) <= first + 20

@@ -161,6 +161,21 @@ def test_any_two_requests_on_one_connection_are_answered_once_each(server, path)
             wire.socket.close()
 
 
+def test_an_answer_to_head_has_no_body(server, path):
+    paths = ("/health", "/metrics", "/openapi.json", path, f"{path}/metrics", "/emulator/time", "/client/v4/accounts/a/queues")
+    with server.client() as client:
+        for each in paths:
+            wire = Wire(server)
+            wire.say(request(each, method="HEAD") + request("/health", method="GET"))
+            lines = [wire.line()]
+            while lines[-1]:
+                lines.append(wire.line())
+            assert lines[0] == "HTTP/1.1 200 OK", each
+            assert wire.answer()[2]["status"] == "ok", each
+            wire.socket.close()
+            assert client.head(f"{server.url}{each}").content == b""
+
+
 def test_who_asks_for_another_protocol_is_served_in_this_one(server, path, wire):
     upgrade = {"connection": "upgrade, http2-settings", "upgrade": "h2c", "http2_settings": "AAMAAABkAARAAAAAAAIAAAAA"}
     for _ in range(3):

@@ -8,7 +8,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from emulator.core.model import Consumer
-from emulator.simulate import batched, exact, returned
+from emulator.simulate import exact_run as exact
+from emulator.simulate.by_count import returned_lots as returned
+from emulator.simulate.by_count import run as batched
 from emulator.simulate.scenario import BATCH, MESSAGE
 from emulator.simulate.tally import Tally
 from tests.emulator.simulation.scenarios import S, scenario, scenarios

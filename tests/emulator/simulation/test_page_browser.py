@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from emulator.simulate import outline, page
+from emulator.simulate.output import page
+from emulator.simulate.output import sweep_table as outline
 from emulator.simulate.scenario import MESSAGE
 from emulator.simulate.settings import with_value
 from emulator.simulate.sweep import simulate, slim

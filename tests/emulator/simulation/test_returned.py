@@ -7,8 +7,8 @@ from unittest import mock
 from hypothesis import given
 from hypothesis import strategies as st
 
-from emulator.simulate import returned
-from emulator.simulate.returned import NOBODY, Returned
+from emulator.simulate.by_count import returned_lots as returned
+from emulator.simulate.by_count.returned_lots import NOBODY, Returned
 from emulator.simulate.sources import NEVER_US
 
 AGAIN_US = 3

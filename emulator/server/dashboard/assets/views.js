@@ -274,7 +274,7 @@ function letters(data, held, isDead, full) {
 const STATES = { ready: "good", delayed: "warn", delivered: "", leased: "" };
 
 function letter(each, data) {
-  const { death } = each;
+  const { origin } = each;
   const kind = each.type === "json" ? "JSON" : each.type;
   return h(
     "li",
@@ -286,7 +286,7 @@ function letter(each, data) {
       `Sent `, when(each.sent), ` · ${plural(each.attempts, "attempt")} · ${kind}, ${bytes(each.bytes)}`,
       each.state === "delayed" ? [" · ready at ", when(each.ready)] : null,
     ),
-    death ? h("p", { class: "meta" }, `From ${death.source} at `, when(death.at), ` after ${plural(death.attempts, "attempt")}`, death.error ? [": ", h("span", { class: "why" }, death.error)] : null) : null,
+    origin ? h("p", { class: "meta" }, `From ${origin.source} at `, when(origin.at), ` after ${plural(origin.attempts, "attempt")}`, origin.error ? [": ", h("span", { class: "why" }, origin.error)] : null) : null,
     h("pre", { tabindex: 0, role: "region", "aria-label": `Body of message ${each.id.slice(0, 8)}`, dir: "auto" }, each.body + (each.cut ? " …" : "")),
     each.cut ? h("p", {}, h("button", { type: "button", "data-do": "whole", "data-core": data.core, "data-id": each.id }, "Show the whole body")) : null,
   );

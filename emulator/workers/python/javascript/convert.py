@@ -1,8 +1,8 @@
 """How values cross between Python and JavaScript: `python_to_rpc`, `python_from_rpc`, and what is stored of them.
 
-The rules are those of workers-runtime-sdk 1.6: to JavaScript dict → object, list → array, None → null, datetime → Date,
+The rules are those of workers-runtime-sdk (rpc.py): to JavaScript dict → object, list → array, None → null, datetime → Date,
 Exception → Error, callables → proxies, what has `js_object` → that; tuple, bytearray, awaitables and patterns cannot cross.
-To Python null → None, object → JsDict, array → list, Date → datetime, Error → Exception, typed array → memoryview.
+To Python null → None, object → JsDict, array → list, Date → datetime, Error → Exception (its toString()), bytes → memoryview.
 """
 
 from __future__ import annotations
@@ -72,7 +72,8 @@ def python_from_rpc(value: Any) -> Any:
     if isinstance(value, list):
         return JsList(python_from_rpc(entry) for entry in value)
     if isinstance(value, JsError | ClonedError):
-        return Exception(str(value))
+        name = value.name if isinstance(value, ClonedError) else "Error"
+        return Exception(": ".join(part for part in (name, value.message) if part))  # its toString()
     if isinstance(value, bytes | bytearray | array):
         return memoryview(value)
     return value
@@ -103,8 +104,6 @@ def stored(value: Any, *, as_json: bool) -> Any:
         return {key: stored(entry, as_json=as_json) for key, entry in value.items()}
     if isinstance(value, list):
         return [stored(entry, as_json=as_json) for entry in value]
-    if isinstance(value, memoryview):
-        return value.tobytes()
     return value.isoformat() if isinstance(value, date) and as_json else value
 
 

@@ -7,9 +7,9 @@ from html import escape
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from emulator.simulate.outline import MEASURES, about, cells
-from emulator.simulate.svg import Curve, plot, time_ticks, time_unit
-from emulator.simulate.text import changes, check_line, comparison, load_line, money
+from emulator.simulate.output.svg import Curve, plot, time_ticks, time_unit
+from emulator.simulate.output.sweep_table import MEASURES, about, cells
+from emulator.simulate.output.text import changes, check_line, comparison, load_line, money
 from emulator.simulate.units import compact, span
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ _TICKS_MAX, _DOTS_MAX = 11, 30
 
 @lru_cache(maxsize=1)
 def _css() -> str:
-    return (files("emulator.simulate") / "page.css").read_text(encoding="utf-8")
+    return (files("emulator.simulate.output") / "page.css").read_text(encoding="utf-8")
 
 
 def page(reports: list[dict[str, Any]]) -> str:

@@ -15,8 +15,8 @@ from heapq import heappop, heappush
 from emulator.core.decide.consume import scaled
 from emulator.core.limits import SECOND_US
 from emulator.core.model import Consumer
-from emulator.simulate.draws import draws
-from emulator.simulate.returned import Part, Returned
+from emulator.simulate.by_count.returned_lots import Part, Returned
+from emulator.simulate.failure_pattern import draws
 from emulator.simulate.scenario import BATCH, Scenario, Setting, in_outage, invocation_us
 from emulator.simulate.sources import NEVER_US, DeadLetters, Source
 from emulator.simulate.tally import FLOWS, Row, Tally, Watcher, edges

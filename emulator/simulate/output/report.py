@@ -12,7 +12,7 @@ from cfq_lint.facts.pricing import chunks, month_usd
 from emulator.core.limits import SECOND_US
 from emulator.core.model import Consumer
 from emulator.engine.ledger.tally import Operations
-from emulator.simulate.findings import findings
+from emulator.simulate.output.findings import findings
 from emulator.simulate.tally import FLOWS
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from cfq_lint.facts import limits
 from emulator.core.limits import SECOND_US
-from emulator.simulate.line import Line
+from emulator.simulate.by_count.queue_run import Line
 from emulator.simulate.sources import DeadLetters, Source, producer
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import textwrap
 from typing import TYPE_CHECKING, Any
 
 from emulator.engine.ledger.table import table
-from emulator.simulate.findings import percent
+from emulator.simulate.output.findings import percent
 from emulator.simulate.units import compact, rate_text, span
 
 if TYPE_CHECKING:

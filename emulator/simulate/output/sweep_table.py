@@ -6,8 +6,8 @@ import textwrap
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from emulator.engine.ledger.table import table
+from emulator.simulate.output.text import UNRECOVERED, load_line, money, recovery
 from emulator.simulate.settings import LOADS
-from emulator.simulate.text import UNRECOVERED, load_line, money, recovery
 from emulator.simulate.units import compact, span
 
 if TYPE_CHECKING:

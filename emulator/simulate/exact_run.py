@@ -13,7 +13,7 @@ from emulator.core import events as happened
 from emulator.core.limits import SECOND_US, STRICT
 from emulator.core.refusals import QueueOverloaded
 from emulator.engine.clock import moment_us
-from emulator.simulate.draws import draws
+from emulator.simulate.failure_pattern import draws
 from emulator.simulate.scenario import BATCH, Scenario, Setting, in_outage, invocation_us
 from emulator.simulate.sources import Steady
 from emulator.simulate.tally import FLOWS, Row, Tally, Watcher, edges

@@ -9,12 +9,12 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from emulator.engine.ledger.tally import Operations
-from emulator.simulate.outline import MEASURES
-from emulator.simulate.report import BATCHED, CONSUMER, EXACT, METHODS, TOTALS, VERSION
+from emulator.simulate.output.report import BATCHED, CONSUMER, EXACT, METHODS, TOTALS, VERSION
+from emulator.simulate.output.sweep_table import MEASURES
+from emulator.simulate.output.text import LABELS
 from emulator.simulate.scenario import BATCH, MESSAGE
 from emulator.simulate.settings import KEYS, LOADS
 from emulator.simulate.tally import FLOWS
-from emulator.simulate.text import LABELS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

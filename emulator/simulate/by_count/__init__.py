@@ -1,0 +1,1 @@
+"""The run by count: the core's decisions for runs of equal messages."""
