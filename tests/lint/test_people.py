@@ -204,7 +204,7 @@ def test_what_is_broken_is_not_passed_over(name, text, expected, tmp_path):
         ('[[queues.producers]]\nbinding = "A"\nqueue = "a"\nmax_batch_size = 5\n', "it is a setting of consumers"),
         ('[[queues_consumer]]\nqueue = "a"\n', "did you mean `queues.consumers`?"),
         ('[[queue]]\nqueue = "a"\nbinding = "A"\n', "did you mean `queues.producers`?"),
-        ('[queue]\nproducers = []\n', "did you mean `queues`?"),
+        ("[queue]\nproducers = []\n", "did you mean `queues`?"),
     ],
 )  # fmt: skip
 def test_messages_say_what_to_do(text, words, tmp_path):
@@ -284,7 +284,7 @@ def test_infos_are_one_line_each_below_the_rest(tmp_path):
 
 
 def test_toml_1_1_is_told_once_where_queues_are_concerned(tmp_path):
-    for text, told in [('queues = {\n}\na = {\n}\n', ["toml-1-1-syntax"]), ("vars = {\n}\n", [])]:
+    for text, told in [("queues = {\n}\na = {\n}\n", ["toml-1-1-syntax"]), ("vars = {\n}\n", [])]:
         (tmp_path / "wrangler.toml").write_text(text, encoding="utf-8")
         report = lint_paths([str(tmp_path)])
         assert infos(report) == told
