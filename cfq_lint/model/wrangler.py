@@ -370,6 +370,12 @@ class Worker:
             self.environments.append(Environment(document, previews.fields, field=previews, top=self.top, label="previews"))
 
     @property
+    def speaks_of_queues(self) -> bool:
+        """Whether the file has queues anywhere, be it under a wrong name."""
+        environments = {id(each): each for each in (*self.every_environment, *self.environments)}.values()
+        return any(each.queues is not None or each.misnamed_queues for each in environments)
+
+    @property
     def lacks_selected(self) -> bool:
         """Whether the run names an environment that this file does not have."""
         return self.selected is not None and all(each.name != self.selected for each in self.every_environment)
