@@ -13,9 +13,9 @@ from __future__ import annotations
 
 import os
 
+from cfq_lint.facts.errors import Unreadable
 from cfq_lint.facts.keys import CONSUMER_KEYS, DECLARED_KEYS, PRODUCER_KEYS, Key, Spelling, may_mean_queues, meant, normal
 from cfq_lint.source.document import CONFIG_NAME, NAMES, read
-from cfq_lint.source.document import Unreadable as Unreadable  # noqa: PLC0414 - said to be imported from here as well
 from cfq_lint.source.node import ARRAY, BOOLEAN, DECLARED, NULL, NUMBER, OBJECT, STRING, Member, Node
 
 TYPE_CHECKING = False
@@ -377,6 +377,12 @@ class Worker:
             self.environments = [each for each in environments if each.name == selected] or [self.top]
         elif previews is not None:
             self.environments.append(Environment(document, previews.fields, field=previews, top=self.top, label="previews"))
+
+    @property
+    def speaks_of_queues(self) -> bool:
+        """Whether the file has queues anywhere, be it under a wrong name."""
+        environments = {id(each): each for each in (*self.every_environment, *self.environments)}.values()
+        return any(each.queues is not None or each.misnamed_queues for each in environments)
 
     @property
     def lacks_selected(self) -> bool:

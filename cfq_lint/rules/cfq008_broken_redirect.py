@@ -2,7 +2,8 @@
 
 ## What it does
 Reports a `.wrangler/deploy/config.json` that is not JSONC, has no `configPath`, names a file that does not exist or that has
-`env`, or stands in another folder than the configuration file.
+`env`, or stands in another folder than the configuration file; and with `--env`, one whose target was built for another
+environment.
 
 ## Why it matters
 wrangler refuses to deploy. Usually the build has not run, or its output was deleted.

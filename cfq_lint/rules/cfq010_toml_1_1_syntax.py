@@ -41,7 +41,7 @@ def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:
     """At most one finding a file, at the first such place."""
     document = worker.document
     newer = document.tree.newer
-    if newer is not None and "queue" in document.text:
+    if newer is not None and worker.speaks_of_queues:
         message = f"{newer.message} is TOML 1.1; wrangler reads it since 4.137.0, an older one refuses the file"
         yield RULE.finding(document.place(newer.start, newer.end), message)
 

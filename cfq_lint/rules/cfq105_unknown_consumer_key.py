@@ -18,7 +18,8 @@ wrangler prints one line among many and goes on: the default applies, or the dea
 ```
 
 ## Fix
-Unsafe, since the setting then takes effect: renames the key, and converts the value where the unit differs.
+Unsafe, since the setting then takes effect: renames the key, and converts the value where the unit differs; moves what is
+meant for the top level of a TOML file, and stands below a header, above the first table.
 """
 
 from __future__ import annotations

@@ -2,7 +2,8 @@
 
 ## What it does
 Reports a consumer that names no `dead_letter_queue`. It is silent for a queue that is itself the dead-letter queue of another
-consumer, of the run or in a snapshot, and where the account's consumer has one, which `consumer-differs` says.
+consumer, of the run or in a snapshot, or calls itself one (`orders-dlq`); where the account's consumer has one, which
+`consumer-differs` says; and where `env-dlq-missing` or `no-retries-no-dlq` says it.
 
 ## Why it matters
 When the last retry has failed, the message is deleted for good. Nothing is left to look at or to send again.

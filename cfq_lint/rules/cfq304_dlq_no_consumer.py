@@ -2,7 +2,7 @@
 
 ## What it does
 Reports a `dead_letter_queue` that no consumer in the files of the run consumes. The consumer may live elsewhere; a pull
-consumer does.
+consumer does. Silent where `dlq-name-near-miss` takes the name for a slip.
 
 ## Why it matters
 In a dead-letter queue without an active consumer a message lives four days (24 hours on the Free plan) and is then deleted.

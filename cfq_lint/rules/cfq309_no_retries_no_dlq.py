@@ -2,7 +2,8 @@
 
 ## What it does
 Reports a consumer with `max_retries` 0 and no `dead_letter_queue`. It is silent for a queue that is itself the dead-letter
-queue of another consumer, of the run or in a snapshot, and where the account's consumer has one, which `consumer-differs` says.
+queue of another consumer, of the run or in a snapshot, or calls itself one (`orders-dlq`), and where the account's consumer
+has one, which `consumer-differs` says.
 
 ## Why it matters
 The first exception, timeout or deploy in the wrong moment deletes the whole batch for good.

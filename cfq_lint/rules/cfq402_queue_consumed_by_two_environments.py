@@ -1,7 +1,8 @@
 """Two environments of one file consume the same queue.
 
 ## What it does
-Reports a queue that an environment consumes which an earlier one, or the top level, consumes already.
+Reports a queue that an environment consumes which an earlier one, or the top level, consumes already. Where both give the
+Worker one name they are one Worker, and it is silent.
 
 ## Why it matters
 The top level and every environment are Workers of their own, and a queue has one consumer: the second deploy fails with API

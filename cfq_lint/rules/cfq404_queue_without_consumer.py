@@ -2,7 +2,7 @@
 
 ## What it does
 Reports a producer's queue that no consumer in the files of the run consumes. The consumer may live elsewhere, or pull.
-Dead-letter queues are reported by `dlq-no-consumer`.
+Dead-letter queues are reported by `dlq-no-consumer`, slips of the hand by `queue-name-near-miss`.
 
 ## Why it matters
 Without a consumer messages wait until their retention ends and are then deleted.

@@ -2,7 +2,8 @@
 
 ## What it does
 Reports a queue that is produced to and not consumed, whose name differs by one letter from one that is consumed and not
-produced to.
+produced to. Where the queues of the account are known, also one that is not among them and is one letter away from one that
+is: a deploy would create it.
 
 ## Why it matters
 Both queues exist or are created, and nothing fails: messages pile up in one while the consumer watches the other.

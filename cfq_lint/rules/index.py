@@ -64,7 +64,7 @@ ROWS: tuple[tuple[str, str, str, tuple[str, ...], str, bool, str | None], ...] =
     ("CFQ405", "queue-without-producer", "run", ("unproduced",), "project", False, None),
     ("CFQ406", "queue-not-provisioned", "consumer", ("facts",), "facts", True, "queue-missing"),
     ("CFQ407", "queue-name-near-miss", "run", ("unconsumed",), "project", True, "queue-missing"),
-    ("CFQ408", "feedback-loop", "environment", ("loop",), "file", True, None),
+    ("CFQ408", "feedback-loop", "environment", ("loop",), "code", True, None),
     ("CFQ409", "pages-consumer", "environment", ("pages",), "file", True, None),
     ("CFQ410", "consumer-removed-still-attached", "worker", ("never",), "diff", True, None),
     ("CFQ411", "replaced-by-plan", "worker", ("plan",), "file", True, None),

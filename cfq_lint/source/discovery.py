@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 
+from cfq_lint.facts.errors import Unreadable
 from cfq_lint.facts.keys import is_placeholder
 from cfq_lint.source.document import (
     BESIDE,
@@ -22,7 +23,6 @@ from cfq_lint.source.document import (
     Document,
     Entry,
     Redirect,
-    Unreadable,
     read,
 )
 from cfq_lint.source.node import OBJECT
@@ -156,6 +156,10 @@ def _above(folder: str) -> Iterable[str]:
     return (above for above in _upwards(folder) if above != folder)
 
 
+_QUEUES_KEY = r"""(?m)^[ \t\[]*(?:env\.[\w-]+\.)?queues?\b[^\n]*[=\]]|(?:^[ \t]*|[{,]\s*)"queues?\w*"\s*:"""
+"""A key of queues in TOML or JSON that is no comment's; good enough for a file that only stands beside the one to judge."""
+
+
 class Surroundings:
     """What stands beside and above files, each folder asked once.
 
@@ -208,7 +212,9 @@ def survey(document: Document, path: str, surroundings: Surroundings) -> None:
     better = next((names[each] for each in NAMES[: NAMES.index(name)] if each in names), None)
     if better is not None:
         document.shadowed_by = os.path.relpath(better, folder).replace(os.sep, "/")
-        document.shadow_has_queues = os.path.dirname(better) == folder and "queue" in (source_at(better) or "")
+        document.shadow_has_queues = (
+            os.path.dirname(better) == folder and re.search(_QUEUES_KEY, source_at(better) or "") is not None
+        )
     if base is not None:
         document.redirect = _redirect(base, folder, path)
 

@@ -204,7 +204,7 @@ def test_what_is_broken_is_not_passed_over(name, text, expected, tmp_path):
         ('[[queues.producers]]\nbinding = "A"\nqueue = "a"\nmax_batch_size = 5\n', "it is a setting of consumers"),
         ('[[queues_consumer]]\nqueue = "a"\n', "did you mean `queues.consumers`?"),
         ('[[queue]]\nqueue = "a"\nbinding = "A"\n', "did you mean `queues.producers`?"),
-        ('[queue]\nproducers = []\n', "did you mean `queues`?"),
+        ("[queue]\nproducers = []\n", "did you mean `queues`?"),
     ],
 )  # fmt: skip
 def test_messages_say_what_to_do(text, words, tmp_path):
@@ -284,7 +284,7 @@ def test_infos_are_one_line_each_below_the_rest(tmp_path):
 
 
 def test_toml_1_1_is_told_once_where_queues_are_concerned(tmp_path):
-    for text, told in [('queues = {\n}\na = {\n}\n', ["toml-1-1-syntax"]), ("vars = {\n}\n", [])]:
+    for text, told in [("queues = {\n}\na = {\n}\n", ["toml-1-1-syntax"]), ("vars = {\n}\n", [])]:
         (tmp_path / "wrangler.toml").write_text(text, encoding="utf-8")
         report = lint_paths([str(tmp_path)])
         assert infos(report) == told
@@ -292,3 +292,47 @@ def test_toml_1_1_is_told_once_where_queues_are_concerned(tmp_path):
             [finding] = report.findings
             assert (finding.line, finding.column) == (1, 11)
             assert "4.137.0" in finding.message
+
+
+# --- a queue handler that feeds itself
+
+LOOP = """{ "name": "crawl", "main": "src/index.js",
+  "queues": {
+    "producers": [{ "binding": "PAGES", "queue": "pages" }, { "binding": "OTHER", "queue": "other" }],
+    "consumers": [{ "queue": "pages", "dead_letter_queue": "pages-dlq" }, { "queue": "other", "dead_letter_queue": "other-dlq" }]
+  } }
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "lines"),
+    [
+        ("export default { async fetch(request, env) { await env.PAGES.send(1); }, async queue(batch) { batch.ackAll(); } };", []),
+        ("export default { async queue(batch, env) { for (const m of batch.messages) await env.PAGES.send(m.body + 1); } };", [3]),
+        ("export default { async queue(batch, env) { await env.PAGES.sendBatch([{ body: 1 }]); await env.OTHER.send(1); } };", [3, 3]),
+        (
+            "async function crawl(env) { await env.PAGES.send(1); }\nexport default { async queue(batch, env) { for (const m of batch.messages) await crawl(env); } };",
+            [3],
+        ),
+        (
+            'export default { async queue(batch, env) {\n  if (batch.queue === "pages") { await env.OTHER.send(1); } else { batch.ackAll(); }\n} };',
+            [],
+        ),
+        (
+            'export default { async queue(batch, env) {\n  switch (batch.queue) { case "pages": await env.PAGES.send(1); break; case "other": await env.PAGES.send(2); }\n} };',
+            [3],
+        ),
+        ("export default { async fetch() { return new Response(); } };", []),
+        ("export default {", []),
+    ],
+)
+def test_a_handler_that_sends_to_its_own_queue(source, lines, tmp_path):
+    report = lint_files(tmp_path, {"wrangler.jsonc": LOOP, "src/index.js": source}, select=["feedback-loop"])
+    assert [f.line for f in report.findings] == lines
+    assert all(f.severity is Severity.INFO for f in report.findings)
+
+
+def test_a_python_handler_that_sends_to_its_own_queue(tmp_path):
+    source = "class Default:\n    async def queue(self, batch, env, ctx):\n        await env.PAGES.send(1)\n"
+    report = lint_files(tmp_path, {"wrangler.jsonc": LOOP.replace("index.js", "index.py"), "src/index.py": source}, select=["feedback-loop"])
+    assert [(f.line, "src/index.py:3" in f.message) for f in report.findings] == [(3, True)]

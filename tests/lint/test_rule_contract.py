@@ -47,7 +47,7 @@ from .support import (
 RULES = every_rule()
 by_name = [rule.name for rule in RULES]
 ALL = tuple(INDEX)
-PROSE = {"wrong-encoding", "shadowed-config", "redirected-config", "broken-redirect", "queue-handler-missing", "consumer-removed-still-attached"}
+PROSE = {"wrong-encoding", "shadowed-config", "redirected-config", "broken-redirect", "queue-handler-missing", "consumer-removed-still-attached", "feedback-loop"}
 """Rules about bytes and neighbours on disk: no fenced text can show them. test_discovery.py, test_entry.py and test_changes.py do."""
 NOT_CLOUDFLARE = {"unused-ignore"}
 """Rules about this linter's own comments rest on no page."""
