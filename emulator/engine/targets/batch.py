@@ -148,7 +148,7 @@ class MessageBatch:
     ackAll, retryAll = ack_all, retry_all  # noqa: N815 - JavaScript's names
 
     def crash_at(self, crash: Callable[[str], None]) -> None:
-        """Have `crash` called with the id of each message whose body is read for the first time: chaos."""
+        """Have `crash` called with the id of each message whose body is read: a fault."""
         self._said.crash = crash
 
     def settlement(self, batch: int, outcome: str, error: str | None, lost: frozenset[str] = frozenset()) -> Settle:
