@@ -34,7 +34,7 @@ _UNDECIDED, _ACKED, _RETRIED = range(3)
 _UNREAD = object()
 
 
-class Message(msgspec.Struct, gc=False, eq=False):  # made in C, and no circle runs through it
+class Message(msgspec.Struct, gc=False, eq=False):  # made in C; no circle runs through it once its batch is settled
     """One message of a batch: `id`, `attempts` (from 1), `timestamp` (aware, UTC), `body` (a copy, made when first read)."""
 
     id: str
@@ -154,7 +154,7 @@ class MessageBatch:
     def settlement(self, batch: int, outcome: str, error: str | None, lost: frozenset[str] = frozenset()) -> Settle:
         """What the calls and the handler's end ask for. Later calls are ignored, with a warning."""
         said = self._said
-        said.settled, said.plain = True, False
+        said.settled, said.plain, said.crash = True, False, None
         words = [message._word for message in self._all]  # noqa: SLF001 - the two classes are one thing
         retries: tuple[tuple[str, int | None], ...] = ()
         acks = _NONE
