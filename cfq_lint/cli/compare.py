@@ -8,8 +8,9 @@ import re
 import subprocess
 import sys
 
-from cfq_lint.cli.check import CLEAN, FAILED, FOUND, Usage, use_colour
+from cfq_lint.cli.check import CLEAN, FAILED, FOUND, use_colour
 from cfq_lint.drawing.colour import Paint
+from cfq_lint.facts.errors import Usage
 from cfq_lint.report.json import as_object
 from cfq_lint.run.changes import DEFAULTED, REMOVED, Comparison, compare
 from cfq_lint.source import discovery

@@ -13,9 +13,9 @@ from __future__ import annotations
 
 import os
 
+from cfq_lint.facts.errors import Unreadable
 from cfq_lint.facts.keys import CONSUMER_KEYS, PRODUCER_KEYS, Key, Spelling, may_mean_queues, meant, normal
 from cfq_lint.source.document import NAMES, read
-from cfq_lint.source.document import Unreadable as Unreadable  # noqa: PLC0414 - said to be imported from here as well
 from cfq_lint.source.node import ARRAY, BOOLEAN, NULL, NUMBER, OBJECT, STRING, Member, Node
 
 TYPE_CHECKING = False

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from functools import cache
 
+from cfq_lint.facts.errors import UnknownRule
 from cfq_lint.facts.record import record
 from cfq_lint.model.account_facts import Facts
 from cfq_lint.model.finding import Finding, Severity, sort_key
@@ -32,10 +33,6 @@ CRASH_NAME = "internal-error"
 _NOTHING_KNOWN = Facts()
 IGNORE_MARK = "cfq-lint:"
 _SYNTAX = "cfq0"
-
-
-class UnknownRule(Exception):  # noqa: N818 - it names what the user wrote
-    """A rule was selected or ignored that does not exist; the message names it and the nearest that does."""
 
 
 @record

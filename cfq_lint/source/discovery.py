@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 
+from cfq_lint.facts.errors import Unreadable
 from cfq_lint.facts.keys import is_placeholder
 from cfq_lint.source.document import (
     BUILT,
@@ -20,7 +21,6 @@ from cfq_lint.source.document import (
     Document,
     Entry,
     Redirect,
-    Unreadable,
     read,
 )
 from cfq_lint.source.node import OBJECT

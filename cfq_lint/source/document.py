@@ -9,6 +9,7 @@ from __future__ import annotations
 import codecs
 import os
 
+from cfq_lint.facts.errors import Unreadable
 from cfq_lint.facts.record import record
 from cfq_lint.source import Fault, Node, Tree
 from cfq_lint.source.text import Lines, Place
@@ -32,10 +33,6 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "UTF-16 (little endian)"),
     (codecs.BOM_UTF16_BE, "UTF-16 (big endian)"),
 )
-
-
-class Unreadable(Exception):  # noqa: N818 - it names a state of the file, and reads so where it is caught
-    """A path that cannot be read at all; the message says why in one line."""
 
 
 @record
