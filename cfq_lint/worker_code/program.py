@@ -155,7 +155,9 @@ def load(entry: str, read: Callable[[str], str | None]) -> Program:
             unread |= {shown} if text is not None or not entry.endswith(".py") else set()
             continue
         try:
-            module = _reader(path)(path, text)
+            from cfq_lint.worker_code.module import read as as_module
+
+            module = as_module(path, text)
         except ImportError:
             return Program(entry, {}, f"{entry} is JavaScript or TypeScript, and its parser is not installed", INSTALL)
         if module is None and path == entry:
@@ -167,14 +169,6 @@ def load(entry: str, read: Callable[[str], str | None]) -> Program:
         found = {source: candidates(path, source, entry) for source in (*module.sources, *module.perhaps)}
         waiting += [(source if source.startswith(_ALIASES) else each[0], each) for source, each in found.items() if each]
     return Program(entry, modules, unread=tuple(sorted(unread)))
-
-
-def _reader(path: str) -> Callable[[str, str], Module | None]:
-    if path.endswith(".py"):
-        from cfq_lint.worker_code.python import read
-    else:
-        from cfq_lint.worker_code.javascript import read
-    return read
 
 
 def candidates(path: str, source: str, entry: str) -> tuple[str, ...]:
