@@ -26,19 +26,11 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from cfq_lint.facts import limits
+from cfq_lint.facts.errors import AccountError
 
 WAIT_SECONDS_MAX = 30
 """How long an audit waits in all because the server said no; whoever runs it would rather know."""
-
-
-class AccountError(Exception):
-    """The account could not be read."""
-
-    retries: ClassVar[int] = 0
-    wait_seconds: float | None = None
 
 
 class WrongAccess(AccountError):
@@ -97,7 +89,10 @@ class Unauthorized(Refused):
     """The token is not known, or may not do this."""
 
     def __init__(self, host: str, status: int, said: str, codes: tuple[int, ...]) -> None:
-        advice = "the token needs the account permission Queues Read, for this account, and must not have expired"
+        advice = (
+            "a token needs the account permission Queues Read, for this account, and must not have expired; "
+            "a key is the Global API Key of the e-mail beside it"
+        )
         super().__init__(host, status, said, codes, advice)
 
 

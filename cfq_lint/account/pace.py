@@ -7,9 +7,13 @@ import datetime as dt
 import time
 from collections import deque
 from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING
 
-from cfq_lint.account.errors import WAIT_SECONDS_MAX, AccountError, TooLong
+from cfq_lint.account.errors import WAIT_SECONDS_MAX, TooLong
 from cfq_lint.facts import limits
+
+if TYPE_CHECKING:
+    from cfq_lint.facts.errors import AccountError
 
 BACKOFF_SECONDS = 0.5
 """The first wait where the server names none; each further one is twice as long."""
@@ -68,10 +72,14 @@ def seconds_asked(retry_after: str | None, now: dt.datetime) -> float | None:
     text = (retry_after or "").strip()
     if text.isascii() and text.isdecimal():
         return float(text[:_DIGITS_MAX])  # beyond that all are too long
+    until = moment(text)
+    return None if until is None else max(0.0, (until - now).total_seconds())
+
+
+def moment(date: str | None) -> dt.datetime | None:
+    """The moment of an HTTP date; None for what is none."""
     try:
-        moment = parsedate_to_datetime(text)
+        found = parsedate_to_datetime((date or "").strip())
     except (ValueError, TypeError, OverflowError, IndexError):
         return None
-    if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=dt.UTC)
-    return max(0.0, (moment - now).total_seconds())
+    return found.replace(tzinfo=dt.UTC) if found.tzinfo is None else found

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import sys
 
+from cfq_lint.facts.errors import LinterError, Usage
 from cfq_lint.model.finding import Severity
-from cfq_lint.run.engine import Report, UnknownRule, judge
+from cfq_lint.run.engine import Report, judge
 from cfq_lint.run.lint import find_files, finish, judge_files
 from cfq_lint.run.plan import Plan, find_settings, make_plan, read_snapshot
-from cfq_lint.source.document import Unreadable, from_bytes
+from cfq_lint.source.document import from_bytes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,28 +18,19 @@ if TYPE_CHECKING:
     from typing import Any
 
     from cfq_lint.model.finding import Finding
+    from cfq_lint.report.deploy import Deploy
     from cfq_lint.run.engine import FileResult
     from cfq_lint.run.settings import Settings
 
 CLEAN, FOUND, FAILED = 0, 1, 2
 
 
-class Usage(Exception):  # noqa: N818 - it says what was used wrongly
-    """Options or files that cannot be used; the message says why."""
-
-
 def check(values: dict[str, Any]) -> int:
     """Lint, repair where asked, report; the exit code. `values` are those of `options.parse`."""
     try:
         return _check(values)
-    except (Usage, UnknownRule, Unreadable) as error:
+    except LinterError as error:
         return fail(str(error))
-    except Exception as error:
-        from cfq_lint.run.fixer import FixFailed  # loaded only where something failed
-
-        if isinstance(error, FixFailed) or type(error).__name__ in {"WrongSettings", "WrongBaseline"}:
-            return fail(str(error))
-        raise
 
 
 def fail(message: str) -> int:
@@ -96,9 +88,12 @@ def answer(
     settings: tuple[str, Settings] | None,
     *,
     clean: Callable[[str], str] = str,
-    is_audit: bool = False,
+    deploy: Deploy | None = None,
 ) -> int:
-    """Hold a report against the baseline, show it, and judge it: the exit code. `clean` is the last to touch what is shown."""
+    """Hold a report against the baseline, show it, and judge it: the exit code. `clean` is the last to touch what is shown.
+
+    `deploy` is the verdict of an audit.
+    """
     if values["baseline"] or values["write_baseline"]:
         from cfq_lint.run import baseline
 
@@ -111,7 +106,7 @@ def answer(
     if values["diff"] and not values["output"]:
         sys.stdout.flush()  # what is left over would fail where nobody catches it any more
     else:
-        show(clean(_rendered(report, values, threshold, tell_skipped=is_audit or values["select"] is not None)), values)
+        show(clean(_rendered(report, values, threshold, deploy)), values)
     if report.problems or report.crashed:
         return FAILED
     return FOUND if any(finding.severity.rank >= threshold.rank for finding in report.findings) else CLEAN
@@ -198,10 +193,19 @@ def show(text: str, values: dict[str, Any]) -> None:
     sys.stdout.flush()
 
 
-def _rendered(report: Report, values: dict[str, Any], threshold: Severity, *, tell_skipped: bool) -> str:
+def _rendered(report: Report, values: dict[str, Any], threshold: Severity, deploy: Deploy | None) -> str:
     from cfq_lint.report import COLOURED, renderer
 
     name = values["format"]
+    tell_skipped = deploy is not None or values["select"] is not None
+    if deploy is not None and name == "text" and not values["statistics"]:
+        from cfq_lint.report.audit import render as render_audit  # a check has no verdict
+
+        return render_audit(report, deploy, colour=not values["output"] and use_colour(sys.stdout), width=terminal_width())
+    if deploy is not None and name == "json":
+        from cfq_lint.report.json import render as render_json
+
+        return render_json(report, deploy)
     if values["statistics"] and name in COLOURED:
         return _statistics(report, tell_skipped=tell_skipped)
     render = renderer(name)

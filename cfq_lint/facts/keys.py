@@ -126,6 +126,15 @@ PRODUCER_KEYS: dict[str, Key] = {
     )
 }
 
+DECLARED_KEYS: dict[str, Key] = {
+    "queue": CONSUMER_KEYS["queue"],
+    "delivery_delay": PRODUCER_KEYS["delivery_delay"],
+    "message_retention_period": Key(
+        "message_retention_period", INTEGER, "how long a message is kept", limits.PAGE_LIMITS, "seconds"
+    ),
+}
+"""The keys of a queue that a Terraform plan makes."""
+
 QUEUES_KEYS = ("producers", "consumers")
 
 
@@ -240,6 +249,33 @@ def meant(wrong: str, keys: dict[str, Key] | tuple[str, ...]) -> Spelling | None
 
 
 _SHORT = 7
+
+
+def is_generated(main: str) -> bool:
+    """Whether `main` is an entry that a framework writes and that has no queue handler.
+
+    OpenNext (opennextjs-cloudflare#589) and SvelteKit (sveltejs/kit#10496); Nitro, and Nuxt with it, hands queues on through a
+    hook of its own (nitrojs/nitro#2192).
+    """
+    return ".open-next/" in main or ".svelte-kit/" in main
+
+
+def may_mean_queues(key: str) -> bool:
+    """Whether a key of the top level may be a slip for `queues`, or for one of its lists."""
+    plain = normal(key)
+    return "queue" in plain or plain in {"producers", "consumers"} or (plain[:1] == "q" and slips(plain, "queues") <= _SLIPS)
+
+
+_SLIPS = 2
+
+TOP_LEVEL_KEYS = frozenset({
+    "account_id", "alias", "base_dir", "compatibility_date", "compatibility_flags", "compliance_region", "data_blobs",
+    "define", "find_additional_modules", "first_party_worker", "jsx_factory", "jsx_fragment", "keep_names", "keep_vars",
+    "legacy_env", "logpush", "main", "minify", "name", "no_bundle", "node_compat", "pages_build_output_dir",
+    "preserve_file_names", "preview_urls", "route", "routes", "send_metrics", "tsconfig", "upload_source_maps",
+    "usage_model", "workers_dev", "zone_id",
+})  # fmt: skip
+"""Keys of the top level that one writes as `key = value`; of config-schema.json in wrangler 4.164.0, and of older ones."""
 
 
 def normal(key: str) -> str:

@@ -26,7 +26,8 @@ class ConsumerLink:
     `is_deployed` is False in a file that wrangler never reads, that a build replaces, or that is apart from what is deployed;
     `is_read` only in the first.
     `no_retries_place` is the number of retries where that is 0. `dead_letter_queue` and its place are None where there is none;
-    `means_dead_letters` says that there is one, perhaps misspelt. `add_dead_letter` is the fix that gives it one, for a queue
+    `means_dead_letters` says that there is one, perhaps misspelt, and `twin_dead_letters` that it is the twin at the top level
+    that has one. `add_dead_letter` is the fix that gives it one, for a queue
     that is no dead-letter queue of its file. `retries` and `retry_delay` are the defaults where the file leaves them out, and
     None where it holds what is no such number; `retry_delay_place` is where the delay stands.
     """
@@ -43,15 +44,24 @@ class ConsumerLink:
     dead_letter_place: Place | None
     means_dead_letters: bool
     add_dead_letter: Fix | None
+    twin_dead_letters: bool
     is_read: bool
     retries: int | None
     retry_delay: int | None
     retry_delay_place: Place | None
 
+    @property
+    def worker(self) -> str:
+        """What tells its Worker from others: the name that it is deployed under, or else file and environment."""
+        return self.script or f"{self.place.path}\0{self.label}"
+
 
 @record
 class ProducerLink:
-    """A producer that names its queue. `place` is the queue's name in the file; `is_read` is as in `ConsumerLink`."""
+    """A producer that names its queue. `place` is the queue's name in the file; `is_read` is as in `ConsumerLink`.
+
+    `v8_place` is the compatibility date by which its messages are sent as v8; None where they are JSON.
+    """
 
     queue: str
     place: Place
@@ -60,6 +70,7 @@ class ProducerLink:
     script: str
     binding: str
     is_read: bool
+    v8_place: Place | None
 
 
 @record
@@ -76,6 +87,16 @@ class WorkerLink:
 
 
 @record
+class DeclaredQueue:
+    """A queue that the file itself makes, as a Terraform plan does. The retention is seconds, None where it is left out."""
+
+    queue: str
+    place: Place
+    retention: int | None
+    delivery_delay: int | None
+
+
+@record
 class Links:
     """The links of one file, in its order. `is_whole` is False where the file does not parse, and so may link anything."""
 
@@ -83,6 +104,7 @@ class Links:
     producers: tuple[ProducerLink, ...] = ()
     workers: tuple[WorkerLink, ...] = ()
     is_whole: bool = True
+    declared: tuple[DeclaredQueue, ...] = ()
 
 
 def links_of(worker: Worker) -> Links:
@@ -98,9 +120,20 @@ def links_of(worker: Worker) -> Links:
             for consumer in each.consumers
             if consumer.queue
         ),
-        tuple(_producer(each, producer) for each in environments for producer in each.producers if producer.queue),
+        tuple(link for each in environments for link in _producers(each)),
         () if worker.document.shadowed_by is not None else tuple(_workers(environments)),
+        declared=tuple(_declared(worker)),
     )
+
+
+def _declared(worker: Worker) -> Iterator[DeclaredQueue]:
+    for each in worker.declared:
+        if each.queue is not None:
+            retention, delay = each.field("message_retention_period"), each.field("delivery_delay")
+            place = (retention or each.queue).place
+            yield DeclaredQueue(
+                each.queue_name, place, *(field.integer if field is not None else None for field in (retention, delay))
+            )
 
 
 def _workers(environments: Iterable[Environment]) -> Iterator[WorkerLink]:
@@ -147,12 +180,13 @@ def _consumer(environment: Environment, consumer: Consumer, *, is_dead_letter_qu
         environment.described,
         consumer.script,
         consumer.is_push,
-        is_read and not document.is_apart and (document.redirect is None or document.redirect.target is None),
+        is_read and document.apart is None and (document.redirect is None or document.redirect.target is None),
         retries.place if retries is not None and retries.integer == 0 else None,
         dead.text if dead is not None else None,
         dead.place if dead is not None else None,
         means_dead_letters,
         fix,
+        not means_dead_letters and _twin_has_dead_letters(environment, consumer),
         is_read,
         RETRIES_DEFAULT if retries is None else _number(retries),
         DELAY_SECONDS_MIN if delay is None else _number(delay),
@@ -166,13 +200,44 @@ def _number(field: Field) -> int | None:
     return number if number is not None and CONSUMER_KEYS[field.key].holds(number) else None
 
 
-def _producer(environment: Environment, producer: Producer) -> ProducerLink:
+def _twin_has_dead_letters(environment: Environment, consumer: Consumer) -> bool:
+    if environment.name is None or not environment.top.consumers:
+        return False
+    from cfq_lint.model.twins import twins  # only what lacks a dead-letter queue needs it
+
+    return any(twin is consumer and top.dead_letter_queue is not None for top, twin in twins(environment))
+
+
+def _producers(environment: Environment) -> Iterator[ProducerLink]:
+    date = environment.inherited("compatibility_date")
+    place = date.place if date is not None and sends_v8(environment) else None
+    for producer in environment.producers:
+        if producer.queue is not None:
+            yield _producer(environment, producer, place)
+
+
+def sends_v8(environment: Environment) -> bool:
+    """Whether messages are sent as v8 unless a call says otherwise, by an old compatibility date."""
+    date, flags = environment.inherited("compatibility_date"), environment.inherited("compatibility_flags")
+    text = date.text if date is not None else None
+    if text is None or text >= JSON_MESSAGES_FROM or not (len(text) == len(JSON_MESSAGES_FROM) and text[:4].isdigit()):
+        return False
+    return all(item.value != JSON_MESSAGES for item in (flags.items if flags is not None else ()))
+
+
+JSON_MESSAGES_FROM = "2024-03-18"
+"""Compatibility date from which messages are JSON by default."""
+JSON_MESSAGES = "queues_json_messages"
+"""The flag that makes them so before."""
+
+
+def _producer(environment: Environment, producer: Producer, v8_place: Place | None) -> ProducerLink:
     queue, binding = producer.queue, producer.binding
     assert queue is not None, "only producers that name their queue are links"
     name = binding.text or "" if binding is not None else ""
     is_read = producer.document.shadowed_by is None
     return ProducerLink(
-        producer.queue_name, queue.place, environment.name, environment.described, producer.script, name, is_read
+        producer.queue_name, queue.place, environment.name, environment.described, producer.script, name, is_read, v8_place
     )
 
 
@@ -182,7 +247,16 @@ class Topology:
     `is_whole` says that every file parses, so that these are all the links.
     """
 
-    __slots__ = ("consumers", "consumers_of", "dead_letters_into", "is_whole", "producers", "producers_of", "workers")
+    __slots__ = (
+        "consumers",
+        "consumers_of",
+        "dead_letters_into",
+        "declared",
+        "is_whole",
+        "producers",
+        "producers_of",
+        "workers",
+    )
 
     def __init__(self, links: Iterable[Links]) -> None:
         self.consumers: list[ConsumerLink] = []
@@ -191,12 +265,14 @@ class Topology:
         self.consumers_of: dict[str, list[ConsumerLink]] = {}
         self.producers_of: dict[str, list[ProducerLink]] = {}
         self.dead_letters_into: dict[str, list[ConsumerLink]] = {}
+        self.declared: dict[str, DeclaredQueue] = {}
         self.is_whole = True
         for each in links:
             self.is_whole = self.is_whole and each.is_whole
             self.consumers += each.consumers
             self.producers += each.producers
             self.workers += each.workers
+            self.declared.update((queue.queue, queue) for queue in each.declared)
         for consumer in self.consumers:
             self.consumers_of.setdefault(consumer.queue, []).append(consumer)
             if consumer.dead_letter_queue is not None:

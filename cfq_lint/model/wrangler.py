@@ -13,10 +13,10 @@ from __future__ import annotations
 
 import os
 
-from cfq_lint.facts.keys import CONSUMER_KEYS, PRODUCER_KEYS, Key, Spelling, meant
-from cfq_lint.source.document import NAMES, read
-from cfq_lint.source.document import Unreadable as Unreadable  # noqa: PLC0414 - said to be imported from here as well
-from cfq_lint.source.node import ARRAY, BOOLEAN, NULL, NUMBER, OBJECT, STRING, Member, Node
+from cfq_lint.facts.errors import Unreadable
+from cfq_lint.facts.keys import CONSUMER_KEYS, DECLARED_KEYS, PRODUCER_KEYS, Key, Spelling, may_mean_queues, meant, normal
+from cfq_lint.source.document import CONFIG_NAME, NAMES, read
+from cfq_lint.source.node import ARRAY, BOOLEAN, DECLARED, NULL, NUMBER, OBJECT, STRING, Member, Node
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -125,7 +125,21 @@ def shown(document: Document, node: Node) -> str:
     if node.kind in {OBJECT, ARRAY}:
         return "an object" if node.kind == OBJECT else "an array"
     text = document.text[node.start : node.end]
+    if document.dialect is not None:
+        text = document.dialect.shown(node, text)
     return text if len(text) <= _SHOWN_MAX else text[: _SHOWN_MAX - 1] + "…"
+
+
+def _holds_queues(field: Field) -> bool:
+    """Whether a value has the shape of `queues`, or of one of its lists."""
+    if field.kind == OBJECT:
+        return any(normal(key) in _LISTS for key in field.fields)
+    entries = [fields_of(field.document, item) for item in field.items]
+    return any(not _MARKS.isdisjoint(entry) for entry in entries)
+
+
+_LISTS = frozenset({"producers", "consumers", "producer", "consumer"})
+_MARKS = frozenset({"queue", "binding", "dead_letter_queue"})
 
 
 def fields_of(document: Document, node: Node | None) -> dict[str, Field]:
@@ -219,6 +233,13 @@ class Producer(Entry):
         self.binding = _named(self.fields.get("binding"))
 
 
+class Declared(Entry):
+    """A queue that the file itself makes, as a Terraform plan does, with its settings."""
+
+    __slots__ = ()
+    keys = DECLARED_KEYS
+
+
 class Environment:
     """The top level (`name` None), one of `env.*`, or `previews` (`is_previews`): what wrangler deploys as one Worker.
 
@@ -268,6 +289,17 @@ class Environment:
     def queues(self) -> Field | None:
         """The `queues` field, whatever it holds."""
         return self.fields.get("queues")
+
+    @property
+    def misnamed_queues(self) -> list[Field]:
+        """The fields that hold what `queues` would hold, under a name that wrangler does not know."""
+        return [
+            field for key, field in self.fields.items() if key != "queues" and may_mean_queues(key) and _holds_queues(field)
+        ]
+
+    def is_worker_of(self, other: Environment) -> bool:
+        """Whether both are deployed as one Worker, since they give it one name."""
+        return self is other or (bool(self.script) and self.script == other.script)
 
     def list_field(self, key: str) -> Field | None:
         """`queues.producers` or `queues.consumers`, whatever it holds."""
@@ -347,6 +379,12 @@ class Worker:
             self.environments.append(Environment(document, previews.fields, field=previews, top=self.top, label="previews"))
 
     @property
+    def speaks_of_queues(self) -> bool:
+        """Whether the file has queues anywhere, be it under a wrong name."""
+        environments = {id(each): each for each in (*self.every_environment, *self.environments)}.values()
+        return any(each.queues is not None or each.misnamed_queues for each in environments)
+
+    @property
     def lacks_selected(self) -> bool:
         """Whether the run names an environment that this file does not have."""
         return self.selected is not None and all(each.name != self.selected for each in self.every_environment)
@@ -355,6 +393,12 @@ class Worker:
     def is_pages(self) -> bool:
         """Whether the file configures a Pages project."""
         return self.top.is_pages
+
+    @property
+    def declared(self) -> list[Declared]:
+        """The queues that the file itself makes; none in a wrangler file, which cannot."""
+        listed = self.fields.get(DECLARED) if self.document.dialect is not None else None
+        return [Declared(self.document, node, "the queue", None, "") for node in listed.items] if listed is not None else []
 
     def consumers(self) -> Iterator[Consumer]:
         """The consumers of all environments of the run."""
@@ -375,8 +419,8 @@ class Worker:
 def read_worker(path: str, environment: str | None = None) -> Worker:
     """The view of a file, or of the file that wrangler takes in a folder. Raises Unreadable, which says why there is none."""
     if os.path.isdir(path):
-        found = [name for name in NAMES if os.path.isfile(os.path.join(path, name))]
+        found = [name for name in (*NAMES, CONFIG_NAME) if os.path.isfile(os.path.join(path, name))]
         if not found:
-            raise Unreadable(f"{path} has none of {', '.join(NAMES)}")
+            raise Unreadable(f"{path} has none of {', '.join((*NAMES, CONFIG_NAME))}")
         path = os.path.join(path, found[0])
     return Worker(read(path), environment)

@@ -7,11 +7,11 @@ to hour stands in brackets, so that a baseline knows them again.
 
 from __future__ import annotations
 
-from cfq_lint.facts.keys import is_queue_name
+from cfq_lint.facts.keys import is_placeholder, is_queue_name
 from cfq_lint.facts.record import record
 from cfq_lint.model.account_facts import FREE, QueueFacts
 from cfq_lint.model.finding import Severity
-from cfq_lint.rules._names import is_id, is_placeholder
+from cfq_lint.rules._names import is_id
 from cfq_lint.rules._near_misses import near
 from cfq_lint.source.text import Lines, Place
 
@@ -143,24 +143,3 @@ def described(consumer: ConsumerFacts) -> str:
     if consumer.type == WORKER:
         return f"the consumer {consumer.script!r}" if consumer.script else "a Worker's consumer"
     return "the pull consumer" if consumer.type == HTTP_PULL else f"the {consumer.type} consumer"
-
-
-def duration(seconds: int) -> str:
-    """A time in words, in the largest unit that shows it whole, e.g. `36 hours`."""
-    for unit, length in (("day", _DAY_SECONDS), ("hour", _HOUR_SECONDS), ("minute", _MINUTE_SECONDS)):
-        if seconds >= length and seconds % length == 0:
-            return f"{seconds // length} {unit}{'' if seconds == length else 's'}"
-    return f"{seconds} second{'' if seconds == 1 else 's'}"
-
-
-def about(seconds: int) -> str:
-    """A time in words, in whole numbers of the largest unit of which it has two, e.g. `37 hours`."""
-    for unit, length in (("days", _DAY_SECONDS), ("hours", _HOUR_SECONDS), ("minutes", _MINUTE_SECONDS)):
-        if seconds >= 2 * length:
-            return f"{seconds // length} {unit}"
-    return duration(seconds)
-
-
-_DAY_SECONDS = 86_400
-_HOUR_SECONDS = 3_600
-_MINUTE_SECONDS = 60

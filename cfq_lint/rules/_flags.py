@@ -5,6 +5,7 @@ https://developers.cloudflare.com/workers/configuration/compatibility-flags/
 
 from __future__ import annotations
 
+from cfq_lint.model.topology import JSON_MESSAGES
 from cfq_lint.source.node import STRING
 
 TYPE_CHECKING = False
@@ -12,7 +13,6 @@ if TYPE_CHECKING:
     from cfq_lint.model.wrangler import Environment
     from cfq_lint.source import Node
 
-JSON_MESSAGES = "queues_json_messages"
 NO_WAIT = "queue_consumer_no_wait_for_wait_until"
 PYTHON = "python_workers"
 OPPOSITES = {

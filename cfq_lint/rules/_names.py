@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-from cfq_lint.facts.keys import is_placeholder as is_placeholder  # noqa: PLC0414
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,3 +24,12 @@ def names(entry: Entry) -> Iterator[Field]:
 def is_id(name: str) -> bool:
     """Whether a name looks like the id that the REST API gives a queue."""
     return _ID.fullmatch(name) is not None
+
+
+def is_dead_letter_name(name: str) -> bool:
+    """Whether a queue calls itself a dead-letter queue: nobody asks for one of its own then."""
+    words = re.split(r"[-_]", name.lower())
+    return not _DEAD_LETTERS.isdisjoint(words) or "dead-letter" in name.lower()
+
+
+_DEAD_LETTERS = frozenset({"dlq", "dlqs", "deadletter", "deadletters"})

@@ -8,8 +8,29 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from cfq_lint.model.account_facts import Facts
+    from cfq_lint.model.topology import ConsumerLink, Topology
+
 LENGTH_MIN = 4
 """Shorter names, such as `q` and `d`, are near each other by nature."""
+
+
+def dead_letters_meant(topology: Topology, facts: Facts, consumer: ConsumerLink) -> str | None:
+    """The queue that a consumer's dead-letter queue means by a slip; None where its name is known, or nothing is near."""
+    name = consumer.dead_letter_queue
+    names = {*topology.producers_of, *topology.consumers_of, *(facts.known_queues or ()), *facts.queues}
+    if name is None or name in names:
+        return None
+    return near(name, sorted(names - {consumer.queue}))
+
+
+def queue_meant(topology: Topology, facts: Facts, name: str) -> str | None:
+    """The queue that a producer's queue means by a slip: one that nobody else sends to, or one of the account."""
+    known = facts.known_queues or frozenset()
+    if name in topology.consumers_of or name in topology.dead_letters_into or name in known:
+        return None
+    alone = topology.consumers_of.keys() - topology.producers_of.keys() - topology.dead_letters_into.keys()
+    return near(name, sorted(alone)) or near(name, sorted(known))
 
 
 def near(name: str, others: Iterable[str]) -> str | None:

@@ -1,9 +1,10 @@
 """wrangler never reads this file, because it finds another one first.
 
 ## What it does
-Reports a `wrangler.toml` or `wrangler.jsonc` for which wrangler, run in its folder, reads another file instead. wrangler looks
-for `wrangler.json` in the folder and in every folder above, then for `wrangler.jsonc`, then for `wrangler.toml`; so a
-`wrangler.json` further up beats a `wrangler.jsonc` right here. The file is linted all the same.
+Reports a `wrangler.toml` or `wrangler.jsonc` for which wrangler, run in its folder, reads another file instead. wrangler
+looks for `wrangler.json` in the folder and in every folder above, then for `wrangler.jsonc`, then for `wrangler.toml`; so a
+`wrangler.json` further up beats a `wrangler.jsonc` right here. The file is linted all the same. Only files that speak of
+queues are reported, and those beside one that does.
 
 ## Why it matters
 Edits to it have no effect. Usually it was left behind by a migration to JSONC.
@@ -12,7 +13,8 @@ Edits to it have no effect. Usually it was left behind by a migration to JSONC.
 A folder that holds `wrangler.jsonc` and `wrangler.toml`.
 
 ## Good
-A folder that holds one of them. A file that is only read with `--config` carries another name, such as `wrangler.staging.toml`.
+A folder that holds one of them. A file that is only read with `--config` carries another name, such as
+`wrangler.staging.toml`.
 """
 
 from __future__ import annotations
@@ -33,9 +35,10 @@ if TYPE_CHECKING:
 def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:
     """At most one finding, at the top of the file."""
     document = worker.document
-    if document.shadowed_by:
+    if document.shadowed_by and (worker.speaks_of_queues or document.shadow_has_queues):
         name = document.path.rsplit("/", 1)[-1]
-        message = f"{name} is never read: wrangler finds {document.shadowed_by} first; delete one of them, or use --config"
+        advice = f"run it with `--config {name}`" if "/" in document.shadowed_by else "delete one of them, or use --config"
+        message = f"{name} is never read: wrangler finds {document.shadowed_by} first; {advice}"
         yield RULE.finding(document.top, message)
 
 

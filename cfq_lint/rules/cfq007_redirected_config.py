@@ -2,7 +2,7 @@
 
 ## What it does
 Reports a configuration for which a build has written `.wrangler/deploy/config.json`. wrangler then deploys the file that is
-named there.
+named there. Only of files with queues.
 
 ## Why it matters
 What is checked here is not what goes live. `--follow-redirect` lints the deployed file as well.
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:
     """At most one finding, at the top of the file."""
     redirect = worker.document.redirect
-    if redirect is not None and redirect.target is not None:
+    if redirect is not None and redirect.target is not None and worker.speaks_of_queues:
         message = (
             f"wrangler deploys {redirect.target} instead, as {redirect.document.path} says; lint it too with --follow-redirect"
         )

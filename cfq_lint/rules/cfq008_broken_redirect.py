@@ -2,7 +2,8 @@
 
 ## What it does
 Reports a `.wrangler/deploy/config.json` that is not JSONC, has no `configPath`, names a file that does not exist or that has
-`env`, or stands in another folder than the configuration file.
+`env`, or stands in another folder than the configuration file; and with `--env`, one whose target was built for another
+environment.
 
 ## Why it matters
 wrangler refuses to deploy. Usually the build has not run, or its output was deleted.
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:
-    """At most one finding, at the top of the file that is redirected; what is wrong in the redirect itself is related."""
+    """At most one finding, at the top of the file that is redirected; the redirect itself is related."""
     document = worker.document
     redirect = document.redirect
     if redirect is not None and redirect.problem is not None:
@@ -38,6 +39,13 @@ def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:
             f"{redirect.document.path} redirects wrangler, but {redirect.problem}; run the build again or delete the redirect"
         )
         related = (Related(redirect.fault_place, "here"),) if redirect.fault_place is not None else ()
+        yield RULE.finding(document.top, message, related=related)
+    elif redirect is not None and worker.selected and redirect.environment and redirect.environment != worker.selected:
+        message = (
+            f"{redirect.target} was built for the environment {redirect.environment!r}, and `--env {worker.selected}` stops"
+            " wrangler; build it for that environment"
+        )
+        related = (Related(redirect.fault_place, "the redirect"),) if redirect.fault_place is not None else ()
         yield RULE.finding(document.top, message, related=related)
 
 

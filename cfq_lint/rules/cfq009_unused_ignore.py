@@ -4,7 +4,8 @@
 Reports a `cfq-lint: ignore[…]` whose rule finds nothing where it holds, that names no rule, or a rule that does not exist.
 
 ## Why it matters
-It hides the next real finding, and a reader takes it for a known mistake. The mistake it was written for may long be repaired.
+It hides the next real finding, and a reader takes it for a known mistake. The mistake it was written for may long be
+repaired.
 
 ## Bad
 ```jsonc
@@ -26,7 +27,9 @@ It hides the next real finding, and a reader takes it for a known mistake. The m
 ```
 
 ## Fix
-Safe: removes the comment, or the names in it that suppress nothing.
+Safe: removes the comment, or the names in it that suppress nothing, and writes a misspelt name right. A name that means no
+rule is left, and so is that of a rule which could not speak in this run: one about several files where not all were read,
+about the account where nothing is known of it, about a source that could not be read.
 """
 
 from __future__ import annotations

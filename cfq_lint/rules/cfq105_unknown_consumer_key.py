@@ -18,7 +18,8 @@ wrangler prints one line among many and goes on: the default applies, or the dea
 ```
 
 ## Fix
-Unsafe, since the setting then takes effect: renames the key, and converts the value where the unit differs.
+Unsafe, since the setting then takes effect: renames the key, and converts the value where the unit differs; moves what is
+meant for the top level of a TOML file, and stands below a header, above the first table.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from cfq_lint.facts import limits
 from cfq_lint.model.finding import Finding, Severity
 from cfq_lint.rules import signs
 from cfq_lint.rules._unknown_keys import unknown_keys
-from cfq_lint.rules.rule import CONSUMER, UNSAFE, Rule
+from cfq_lint.rules.rule import LISTED_CONSUMER, UNSAFE, Rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ RULE = Rule(
     limits.PAGE_CONFIGURE,
     limits.READ_DOSSIER,
     fix=UNSAFE,
-    visit=CONSUMER,
+    visit=LISTED_CONSUMER,
     signs=(signs.ILL_FORMED,),
     check=check,
 )

@@ -1,7 +1,8 @@
 """A producer has a key that wrangler does not know.
 
 ## What it does
-Reports keys of a producer that are not settings of a wrangler file.
+Reports keys of a producer that are not settings of a wrangler file. In TOML `name` or `main` below `[[queues.producers]]`
+belong to that table.
 
 ## Why it matters
 wrangler prints one line among many and goes on without the setting.
@@ -17,7 +18,8 @@ wrangler prints one line among many and goes on without the setting.
 ```
 
 ## Fix
-Unsafe, since the setting then takes effect: renames the key, and converts the value where the unit differs.
+Unsafe, since the setting then takes effect: renames the key, and converts the value where the unit differs; moves what is
+meant for the top level of a TOML file, and stands below a header, above the first table.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 def check(entry: Entry, _facts: Facts) -> Iterator[Finding]:
     """At most one finding an entry, at the key."""
     for field, spelling in entry.misspelt():
-        if is_misnamed_queue(entry, spelling):
+        if is_misnamed_queue(entry, field, spelling):
             message = f"the queue's name stands under {field.key!r}; the key is 'queue'"
             fix = Fix("rename it to 'queue'", (rename_key(field, "queue"),), safe=True)
             yield RULE.finding(field.key_place, message, environment=entry.environment, fix=fix)

@@ -26,11 +26,11 @@ from __future__ import annotations
 import re
 
 from cfq_lint.facts import limits
-from cfq_lint.facts.keys import is_queue_name
+from cfq_lint.facts.keys import is_placeholder, is_queue_name
 from cfq_lint.model.edits import replace_value
 from cfq_lint.model.finding import Finding, Fix, Severity
 from cfq_lint.rules import signs
-from cfq_lint.rules._names import is_placeholder, names
+from cfq_lint.rules._names import names
 from cfq_lint.rules.rule import ENTRY, UNSAFE, Rule
 
 TYPE_CHECKING = False

@@ -20,10 +20,12 @@ The deploy fails with code 11003, or a queue is created under that very name.
 from __future__ import annotations
 
 from cfq_lint.facts import limits
+from cfq_lint.facts.keys import is_placeholder
 from cfq_lint.model.finding import Finding, Severity
 from cfq_lint.rules import signs
-from cfq_lint.rules._names import is_placeholder, names
+from cfq_lint.rules._names import names
 from cfq_lint.rules.rule import ENTRY, Rule
+from cfq_lint.source.document import NAMED, WITHIN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,7 +38,7 @@ if TYPE_CHECKING:
 def check(entry: Entry, _facts: Facts) -> Iterator[Finding]:
     """One finding a name, at the name."""
     for field in names(entry):
-        if is_placeholder(field.text or ""):
+        if is_placeholder(field.text or "") and field.document.apart not in {NAMED, WITHIN}:
             message = f"{field.shown} is a placeholder; put the queue's name in its place"
             yield RULE.finding(field.place, message, environment=entry.environment)
 

@@ -49,7 +49,7 @@ def check(consumer: Consumer, _facts: Facts) -> Iterator[Finding]:
 RULE = Rule(
     "CFQ209",
     "max-concurrency-null",
-    Severity.WARNING,
+    Severity.ERROR,
     limits.PAGE_CONCURRENCY,
     limits.READ_DOSSIER,
     fix=SAFE,

@@ -2,7 +2,8 @@
 
 ## What it does
 Reports a consumer that names no `dead_letter_queue`. It is silent for a queue that is itself the dead-letter queue of another
-consumer, of the run or in a snapshot, and where the account's consumer has one, which `consumer-differs` says.
+consumer, of the run or in a snapshot, or calls itself one (`orders-dlq`); where the account's consumer has one, which
+`consumer-differs` says; and where `env-dlq-missing` or `no-retries-no-dlq` says it.
 
 ## Why it matters
 When the last retry has failed, the message is deleted for good. Nothing is left to look at or to send again.
@@ -33,6 +34,7 @@ from __future__ import annotations
 from cfq_lint.facts import limits
 from cfq_lint.model.finding import Finding, Severity
 from cfq_lint.rules import signs
+from cfq_lint.rules._names import is_dead_letter_name
 from cfq_lint.rules.rule import PROJECT, RUN, UNSAFE, Rule
 
 TYPE_CHECKING = False
@@ -47,8 +49,10 @@ def check(topology: Topology, facts: Facts) -> Iterator[Finding]:
     """At most one finding a consumer, at the queue's name."""
     dead = topology.dead_letters_into.keys() | facts.dead_letter_queues
     for consumer in topology.consumers:
-        if consumer.means_dead_letters or not consumer.is_push or consumer.queue in dead:
+        if consumer.means_dead_letters or not consumer.is_push or consumer.queue in dead or is_dead_letter_name(consumer.queue):
             continue
+        if consumer.twin_dead_letters or consumer.no_retries_place is not None:
+            continue  # other rules say that
         if facts.dead_letters(consumer.queue, consumer.script):
             continue
         message = f"the consumer of {consumer.queue!r} has no `dead_letter_queue`; a message that fails all retries is deleted"

@@ -2,7 +2,7 @@
 
 ## What it does
 Reports a `dead_letter_queue` that no consumer in the files of the run consumes. The consumer may live elsewhere; a pull
-consumer does.
+consumer does. Silent where `dlq-name-near-miss` takes the name for a slip.
 
 ## Why it matters
 In a dead-letter queue without an active consumer a message lives four days (24 hours on the Free plan) and is then deleted.
@@ -28,8 +28,10 @@ In a dead-letter queue without an active consumer a message lives four days (24 
 from __future__ import annotations
 
 from cfq_lint.facts import limits
+from cfq_lint.facts.durations import duration
 from cfq_lint.model.finding import Finding, Severity
 from cfq_lint.rules import signs
+from cfq_lint.rules._near_misses import dead_letters_meant
 from cfq_lint.rules.rule import PROJECT, RUN, Rule
 
 TYPE_CHECKING = False
@@ -39,9 +41,6 @@ if TYPE_CHECKING:
     from cfq_lint.model.account_facts import Facts
     from cfq_lint.model.topology import Topology
 
-_HOUR_SECONDS = 3_600
-_DAY_SECONDS = 86_400
-
 
 def check(topology: Topology, facts: Facts) -> Iterator[Finding]:
     """At most one finding a consumer, at the dead-letter queue's name."""
@@ -50,22 +49,16 @@ def check(topology: Topology, facts: Facts) -> Iterator[Finding]:
         if name is None or consumer.dead_letter_place is None or name in topology.consumers_of:
             continue
         consumers = facts.consumers(name)
-        if consumers:
-            continue
+        if consumers or dead_letters_meant(topology, facts, consumer) is not None:
+            continue  # `dlq-name-near-miss` speaks of the latter
         proven = consumers is not None
         seconds = facts.unconsumed_dead_letter_seconds(name)
         message = (
             f"nobody {f'({facts.origin}) ' if proven else 'in this run '}consumes the dead-letter queue {name!r};"
-            f" without a consumer its retention is {_in_words(seconds)}, then messages are deleted"
+            f" without a consumer its retention is {duration(seconds)}, then messages are deleted"
         )
         severity = Severity.WARNING if proven else None
         yield RULE.finding(consumer.dead_letter_place, message, environment=consumer.environment, severity=severity)
-
-
-def _in_words(seconds: int) -> str:
-    if seconds > _DAY_SECONDS and seconds % _DAY_SECONDS == 0:
-        return f"{seconds // _DAY_SECONDS} days"
-    return f"{seconds // _HOUR_SECONDS} hours" if seconds % _HOUR_SECONDS == 0 else f"{seconds} seconds"
 
 
 RULE = Rule(

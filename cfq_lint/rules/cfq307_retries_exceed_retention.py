@@ -25,6 +25,7 @@ The message expires before its last retry. It never reaches the dead-letter queu
 from __future__ import annotations
 
 from cfq_lint.facts import limits
+from cfq_lint.facts.durations import duration, exactly
 from cfq_lint.model.finding import Finding, Severity
 from cfq_lint.rules import signs
 from cfq_lint.rules.rule import CONSUMER, FACTS, Rule
@@ -48,8 +49,8 @@ def check(consumer: Consumer, facts: Facts) -> Iterator[Finding]:
     retention, why = facts.retention_seconds(consumer.queue_name)
     if seconds < retention < retries * seconds:
         message = (
-            f"{retries} retries {seconds} s apart take {retries * seconds} s > {retention} s, the retention ({why});"
-            " the message expires first and never reaches the dead-letter queue"
+            f"{retries} retries {duration(seconds)} apart take {exactly(retries * seconds)}, longer than the retention,"
+            f" {exactly(retention)}, {why}: the message expires first and never reaches the dead-letter queue"
         )
         yield RULE.finding(delay.key_place, message, environment=consumer.environment)
 

@@ -22,6 +22,7 @@ delay, never.
 from __future__ import annotations
 
 from cfq_lint.facts import limits
+from cfq_lint.facts.durations import exactly
 from cfq_lint.model.finding import Finding, Severity
 from cfq_lint.rules import signs
 from cfq_lint.rules.rule import FACTS, WORKER, Rule
@@ -47,15 +48,18 @@ def check(worker: Worker, facts: Facts) -> Iterator[Finding]:
         seconds = delay.integer if delay is not None else None
         is_used = retries is None or retries.integer != 0
         if delay is not None and seconds is not None and is_used and retention <= seconds <= limits.DELAY_SECONDS_MAX:
-            message = f"the retry delay, {seconds} s, is not below the retention, {retention} s ({why}); no retry ever comes"
+            message = (
+                f"the retry delay, {exactly(seconds)}, is not below the retention, {exactly(retention)}, {why}; no retry ever"
+                " comes"
+            )
             yield RULE.finding(delay.place, message, environment=entry.environment)
         known = facts.queues.get(entry.queue_name)
         declared = known.delivery_delay if known is not None else None
         if declared is not None and declared >= retention and entry.queue_name not in named:
             named.add(entry.queue_name)
             message = (
-                f"the delivery delay of {entry.queue_name!r}, {declared} s ({facts.origin}), is not below its retention,"
-                f" {retention} s ({why}); nothing is ever delivered"
+                f"the delivery delay of {entry.queue_name!r}, {exactly(declared)}, {facts.origin}, is not below its retention,"
+                f" {exactly(retention)}, {why}; nothing is ever delivered"
             )
             yield RULE.finding(queue.place, message, environment=entry.environment)
 

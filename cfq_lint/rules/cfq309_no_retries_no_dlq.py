@@ -2,7 +2,8 @@
 
 ## What it does
 Reports a consumer with `max_retries` 0 and no `dead_letter_queue`. It is silent for a queue that is itself the dead-letter
-queue of another consumer, of the run or in a snapshot, and where the account's consumer has one, which `consumer-differs` says.
+queue of another consumer, of the run or in a snapshot, or calls itself one (`orders-dlq`), and where the account's consumer
+has one, which `consumer-differs` says.
 
 ## Why it matters
 The first exception, timeout or deploy in the wrong moment deletes the whole batch for good.
@@ -23,6 +24,7 @@ from __future__ import annotations
 from cfq_lint.facts import limits
 from cfq_lint.model.finding import Finding, Severity
 from cfq_lint.rules import signs
+from cfq_lint.rules._names import is_dead_letter_name
 from cfq_lint.rules.rule import PROJECT, RUN, Rule
 
 TYPE_CHECKING = False
@@ -38,6 +40,8 @@ def check(topology: Topology, facts: Facts) -> Iterator[Finding]:
     dead = topology.dead_letters_into.keys() | facts.dead_letter_queues
     for consumer in topology.consumers:
         if consumer.no_retries_place is None or consumer.means_dead_letters or consumer.queue in dead:
+            continue
+        if is_dead_letter_name(consumer.queue):
             continue
         if facts.dead_letters(consumer.queue, consumer.script):
             continue

@@ -21,6 +21,7 @@ Cloudflare refuses the setting and the old retention stays in force: messages ar
 from __future__ import annotations
 
 from cfq_lint.facts import limits
+from cfq_lint.facts.durations import exactly
 from cfq_lint.model.account_facts import FREE
 from cfq_lint.model.finding import Finding, Severity
 from cfq_lint.rules import signs
@@ -38,17 +39,22 @@ def check(topology: Topology, facts: Facts) -> Iterator[Finding]:
     """At most one finding a queue, where the run first names it."""
     for name, queue in facts.queues.items():
         links = [*topology.consumers_of.get(name, ()), *topology.producers_of.get(name, ())]
+        made = topology.declared.get(name)
         retention = queue.message_retention_period
-        if not links or retention is None or (facts.is_account and name in (facts.known_queues or ())):
+        if not (links or made) or retention is None or (facts.is_account and name in (facts.known_queues or ())):
             continue  # what the account has, Cloudflare has allowed
-        said = f"the retention of {name!r} is {retention} s ({facts.origin})"
+        said = f"the retention of {name!r} is {exactly(retention)}, {facts.origin}"
         if facts.plan == FREE:
-            message = f"{said}, but on the Free plan it is fixed at {limits.RETENTION_SECONDS_FREE} s; remove the setting"
+            message = (
+                f"{said}, but on the Free plan it is fixed at {exactly(limits.RETENTION_SECONDS_FREE)}; remove the setting"
+            )
         elif not limits.RETENTION_SECONDS_MIN <= retention <= limits.RETENTION_SECONDS_MAX:
-            message = f"{said}; allowed is {limits.RETENTION_SECONDS_MIN} to {limits.RETENTION_SECONDS_MAX} s (14 days)"
+            allowed = f"{exactly(limits.RETENTION_SECONDS_MIN)} to {exactly(limits.RETENTION_SECONDS_MAX)}"
+            message = f"{said}; allowed is {allowed}"
         else:
             continue
-        yield RULE.finding(links[0].place, message, environment=links[0].environment)
+        place, environment = (made.place, None) if made is not None else (links[0].place, links[0].environment)
+        yield RULE.finding(place, message, environment=environment)
 
 
 RULE = Rule(

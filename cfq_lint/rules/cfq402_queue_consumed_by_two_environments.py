@@ -1,7 +1,8 @@
 """Two environments of one file consume the same queue.
 
 ## What it does
-Reports a queue that an environment consumes which an earlier one, or the top level, consumes already.
+Reports a queue that an environment consumes which an earlier one, or the top level, consumes already. Where both give the
+Worker one name they are one Worker, and it is silent.
 
 ## Why it matters
 The top level and every environment are Workers of their own, and a queue has one consumer: the second deploy fails with API
@@ -54,10 +55,10 @@ def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:
                 own.setdefault(consumer.queue_name, consumer.queue)
         for name, queue in own.items():
             other, earlier = first.setdefault(name, (environment, queue))
-            if other is not environment and environment.label in looked_at:
+            if environment.label in looked_at and not environment.is_worker_of(other):
                 message = (
                     f"{environment.described} consumes {name!r}, which {other.described} consumes already; they are two"
-                    " Workers, a queue has one consumer, and the second deploy fails with code 11004"
+                    " Workers, and a queue has one consumer: if both are deployed, the second deploy fails with code 11004"
                 )
                 related = (Related(earlier.place, f"consumed by {other.described}"),)
                 yield RULE.finding(queue.place, message, environment=environment.name, related=related)

@@ -1,8 +1,10 @@
 """Two files of the run consume the same queue.
 
 ## What it does
-Reports a queue that a second file consumes, and points at the first. Files that wrangler never reads, or that a build replaces,
-do not count.
+Reports a queue that a second file consumes as another Worker, and points at the first. Two files whose Workers have one
+name are one Worker. What is not deployed beside the others does not count: files that wrangler never reads, that a build
+replaces or wrote, `wrangler.local`, `.test`, `.example` and their like, folders of tests and examples, and templates whose
+name is a placeholder.
 
 ## Why it matters
 A queue has one consumer: the second deploy fails with API code 11004 (`workers.api.error.consumer_exists`).
@@ -40,18 +42,20 @@ if TYPE_CHECKING:
 
 
 def check(topology: Topology, _facts: Facts) -> Iterator[Finding]:
-    """One finding a queue and further file, where that file first consumes it."""
+    """One finding a queue and further file, where another Worker of that file first consumes it."""
     for name, consumers in topology.consumers_of.items():
+        deployed = [consumer for consumer in consumers if consumer.is_deployed]
         by_path: dict[str, ConsumerLink] = {}
-        for consumer in consumers:
-            if consumer.is_deployed:
+        for consumer in deployed:
+            if consumer.worker != deployed[0].worker:
                 by_path.setdefault(consumer.place.path, consumer)
-        first, *others = by_path.values() or [None]
-        for other in others:
-            if first is None or other is None:
-                continue
+        for path, other in by_path.items():
+            first = deployed[0]
+            if path == first.place.path:
+                continue  # two environments of one file
             message = (
-                f"{first.place.path} consumes {name!r} too; a queue has one consumer, the second deploy fails with code 11004"
+                f"{first.place.path} consumes {name!r} too, and a queue has one consumer: if both Workers are deployed, the"
+                " second deploy fails with code 11004"
             )
             related = (Related(first.place, "the first consumer of this queue"),)
             yield RULE.finding(other.place, message, environment=other.environment, related=related)

@@ -2,7 +2,7 @@
 
 ## What it does
 Reports a producer's queue that no consumer in the files of the run consumes. The consumer may live elsewhere, or pull.
-Dead-letter queues are reported by `dlq-no-consumer`.
+Dead-letter queues are reported by `dlq-no-consumer`, slips of the hand by `queue-name-near-miss`.
 
 ## Why it matters
 Without a consumer messages wait until their retention ends and are then deleted.
@@ -26,8 +26,10 @@ Without a consumer messages wait until their retention ends and are then deleted
 from __future__ import annotations
 
 from cfq_lint.facts import limits
+from cfq_lint.facts.durations import duration
 from cfq_lint.model.finding import Finding, Related, Severity
 from cfq_lint.rules import signs
+from cfq_lint.rules._near_misses import queue_meant
 from cfq_lint.rules.rule import PROJECT, RUN, Rule
 
 TYPE_CHECKING = False
@@ -43,8 +45,10 @@ def check(topology: Topology, facts: Facts) -> Iterator[Finding]:
     for name, (first, *others) in topology.producers_of.items():
         if name in topology.consumers_of or name in topology.dead_letters_into or facts.has_consumer(name):
             continue
+        if queue_meant(topology, facts, name) is not None:
+            continue  # `queue-name-near-miss` speaks of it
         seconds, why = facts.retention_seconds(name)
-        message = f"nobody in this run consumes {name!r}; what is not consumed is deleted after {seconds} s ({why})"
+        message = f"nobody in this run consumes {name!r}; what is not consumed is deleted after {duration(seconds)} ({why})"
         related = [Related(other.place, "also sends to it") for other in others]
         yield RULE.finding(first.place, message, environment=first.environment, related=related)
 

@@ -2,7 +2,8 @@
 
 ## What it does
 Reports a queue that is produced to and not consumed, whose name differs by one letter from one that is consumed and not
-produced to.
+produced to. Where the queues of the account are known, also one that is not among them and is one letter away from one that
+is: a deploy would create it.
 
 ## Why it matters
 Both queues exist or are created, and nothing fails: messages pile up in one while the consumer watches the other.
@@ -36,7 +37,7 @@ from __future__ import annotations
 from cfq_lint.facts import limits
 from cfq_lint.model.finding import Edit, Finding, Fix, Related, Severity
 from cfq_lint.rules import signs
-from cfq_lint.rules._near_misses import near
+from cfq_lint.rules._near_misses import queue_meant
 from cfq_lint.rules.rule import PROJECT, RUN, UNSAFE, Rule
 
 TYPE_CHECKING = False
@@ -49,18 +50,17 @@ if TYPE_CHECKING:
 
 def check(topology: Topology, facts: Facts) -> Iterator[Finding]:
     """One finding a producer, at the queue's name."""
-    alone = sorted(
-        name for name in topology.consumers_of if name not in topology.producers_of and name not in topology.dead_letters_into
-    )
     for name, producers in topology.producers_of.items():
-        if name in topology.consumers_of or name in topology.dead_letters_into or name in (facts.known_queues or ()):
-            continue
-        right = near(name, alone)
+        right = queue_meant(topology, facts, name)
         if right is None:
             continue
-        for producer in producers:
+        consumers = topology.consumers_of.get(right, ())
+        related = tuple(Related(consumer.place, "the consumer with the similar name") for consumer in consumers[:1])
+        if facts.known_queues is not None:
+            message = f"{name!r} is not among the known queues, and a deploy would create it; did you mean {right!r}?"
+        else:
             message = f"nobody consumes {name!r}, and nobody produces to {right!r}; did you mean {right!r}?"
-            related = (Related(topology.consumers_of[right][0].place, "the consumer with the similar name"),)
+        for producer in producers:
             fix = Fix(f"write {right!r}", (Edit(producer.place, f'"{right}"'),), safe=False)
             yield RULE.finding(producer.place, message, environment=producer.environment, fix=fix, related=related)
 

@@ -1,60 +1,82 @@
-"""A Worker produces to the queue that it consumes.
+"""A queue handler sends to the queue that it consumes.
 
 ## What it does
-Reports a queue that one Worker both sends to and consumes.
+Reports a handler that sends to the queue whose message it handles, where the Worker's entry shows it. A Worker that only
+fills and works off one queue, the one in `fetch` and the other in `queue`, is none of that.
 
 ## Why it matters
-It is common and fine for an API that works its own jobs off. If the consumer itself sends, each message can make more of them
-without end; such code needs a counter or a date in the message.
+Each message can make more of them without end. Such code needs a counter, a page or a date in the message that ends it.
 
 ## Bad
-```jsonc
-{
-  "queues": {
-    "producers": [{ "binding": "ORDERS", "queue": "orders" }],
-    "consumers": [{ "queue": "orders", "dead_letter_queue": "orders-dlq" }]
-  }
-}
+A consumer of `pages` whose producer of `pages` is bound as `PAGES`:
+```js
+export default {
+  async queue(batch, env) {
+    for (const message of batch.messages) await env.PAGES.send({ page: message.body.page + 1 });
+  },
+};
 ```
 
 ## Good
-```jsonc
-{
-  "queues": {
-    "producers": [{ "binding": "INVOICES", "queue": "invoices" }],
-    "consumers": [{ "queue": "orders", "dead_letter_queue": "orders-dlq" }]
-  }
-}
+```js
+export default {
+  async queue(batch, env) {
+    for (const { body } of batch.messages) if (body.page < body.pages) await env.PAGES.send({ ...body, page: body.page + 1 });
+  },
+};
 ```
+Such a loop ends; accept the finding with an ignore.
 """
 
 from __future__ import annotations
 
+import re
+
 from cfq_lint.facts import limits
 from cfq_lint.model.finding import Finding, Related, Severity
 from cfq_lint.rules import signs
-from cfq_lint.rules.rule import ENVIRONMENT, Rule
+from cfq_lint.rules.rule import CODE, ENVIRONMENT, Rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from cfq_lint.model.account_facts import Facts
-    from cfq_lint.model.wrangler import Environment
+    from cfq_lint.model.wrangler import Environment, Producer
 
 
 def check(environment: Environment, _facts: Facts) -> Iterator[Finding]:
     """At most one finding a queue and environment, at the first producer's queue."""
+    entry, main = environment.document.entry, environment.inherited("main")
     consumed = {consumer.queue_name: consumer.queue for consumer in environment.consumers if consumer.queue is not None}
+    if entry is None or main is None or main.text != entry.path:
+        return
     for producer in environment.producers:
-        queue = producer.queue
-        consumer = consumed.pop(producer.queue_name, None) if queue is not None else None
-        if queue is not None and consumer is not None:
+        consumer = consumed.get(producer.queue_name)
+        if producer.queue is None or consumer is None or not _mentions(producer, entry.text):
+            continue
+        from cfq_lint.worker_code.program import load  # only where a sign of it stands in the source
+        from cfq_lint.worker_code.sending import sent_while_handling
+
+        program = load(entry.path, {entry.path: entry.text}.get)
+        binding = producer.binding.text if producer.binding is not None else None
+        spot = next((spot for name, spot in sent_while_handling(program, producer.queue_name) if name == binding), None)
+        if spot is not None:
+            del consumed[producer.queue_name]
             message = (
-                f"{environment.described} sends to {queue.text!r} and consumes it; make sure that no message begets itself"
+                f"the queue handler sends to {producer.queue_name!r} while it consumes it ({spot}); make sure that no message"
+                " begets itself"
             )
             related = (Related(consumer.place, "consumed here"),)
-            yield RULE.finding(queue.place, message, environment=environment.name, related=related)
+            yield RULE.finding(producer.queue.place, message, environment=environment.name, related=related)
+
+
+def _mentions(producer: Producer, text: str) -> bool:
+    """Whether a source sends to the binding anywhere: a quick look, before a parser is loaded."""
+    name = producer.binding.text if producer.binding is not None else None
+    return (
+        bool(name) and re.search(rf"\b{re.escape(name or '')}\b[\s!?)]*\.\s*(?:send|sendBatch|send_batch)\b", text) is not None
+    )
 
 
 RULE = Rule(
@@ -63,6 +85,7 @@ RULE = Rule(
     Severity.INFO,
     limits.PAGE_HOW,
     limits.READ_DOSSIER,
+    needs=CODE,
     visit=ENVIRONMENT,
     signs=(signs.LOOP,),
     check=check,

@@ -56,6 +56,8 @@ def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:
     for environment in worker.environments:
         if environment.name is None or environment.field is None or environment.queues is not None:
             continue
+        if environment.misnamed_queues:
+            continue  # `queues-key-misnamed` speaks of them
         message = (
             f"{environment.label} has no `queues`, and those of the top level are not inherited; repeat them there, or write"
             " an empty `queues` if it needs none"

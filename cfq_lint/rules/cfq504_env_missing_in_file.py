@@ -1,7 +1,7 @@
 """The environment that is asked for is not in the file.
 
 ## What it does
-With `--env NAME`, reports a file without `env.NAME`. Its top level is looked at instead.
+With `--env NAME`, reports a file with queues and without `env.NAME`. Its top level is looked at instead.
 
 ## Why it matters
 wrangler stops if the file has other environments; if it has none, it warns and deploys the top level under the Worker's plain
@@ -35,7 +35,10 @@ if TYPE_CHECKING:
 
 def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:
     """At most one finding a file, at `env`, or at the top where the file has none."""
-    if not worker.lacks_selected:
+    redirect = worker.document.redirect
+    if not worker.lacks_selected or (redirect is not None and redirect.target is not None):
+        return
+    if not worker.speaks_of_queues:
         return
     names = [each.name for each in worker.every_environment if each.name is not None]
     field = worker.fields.get("env")

@@ -32,8 +32,8 @@ from __future__ import annotations
 
 from cfq_lint.facts import limits
 from cfq_lint.model.finding import Finding, Related, Severity
+from cfq_lint.model.twins import twins
 from cfq_lint.rules import signs
-from cfq_lint.rules._twins import twins
 from cfq_lint.rules.rule import ENVIRONMENT, Rule
 
 TYPE_CHECKING = False

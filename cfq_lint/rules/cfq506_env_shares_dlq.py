@@ -50,7 +50,7 @@ def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:
     for environment in worker.every_environment:
         for name, (field, sources) in _dead_letters(environment).items():
             other, first, others = earlier.setdefault(name, (environment, field, sources))
-            if other is environment or sources & others or environment.label not in looked_at:
+            if environment.is_worker_of(other) or sources & others or environment.label not in looked_at:
                 continue
             message = (
                 f"{environment.described} dead-letters into {name!r} as {other.described} does; give each environment its own"

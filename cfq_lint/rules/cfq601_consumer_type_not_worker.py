@@ -25,7 +25,7 @@ from __future__ import annotations
 from cfq_lint.facts import limits
 from cfq_lint.model.finding import Finding, Severity
 from cfq_lint.rules import signs
-from cfq_lint.rules.rule import CONSUMER, Rule
+from cfq_lint.rules.rule import LISTED_CONSUMER, Rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ RULE = Rule(
     Severity.ERROR,
     limits.PAGE_PULL,
     limits.READ_DOSSIER,
-    visit=CONSUMER,
+    visit=LISTED_CONSUMER,
     signs=(signs.ILL_FORMED,),
     check=check,
 )

@@ -1,9 +1,10 @@
 """A consumer is configured, and the Worker certainly has no queue handler.
 
 ## What it does
-Reads the entry file that `main` names, without running it, and reports it where it certainly exports no queue handler: a Python
-file without `queue` in its entry class or `on_queue`; with the extra `cfq-lint[code]` also a JavaScript or TypeScript module
-whose default export has no `queue`. Where it cannot be sure, as with re-exports, it says nothing.
+Reads the entry file that `main` names, without running it, and reports it where it certainly exports no queue handler: a
+Python file without `queue` in its entry class or `on_queue`, a JavaScript or TypeScript module whose default export has no
+`queue`. Where it cannot be sure, as with re-exports, it says nothing, nor of a configuration for a test or for local work.
+A consumer beside assets and without any `main` has no handler either.
 
 ## Why it matters
 The deploy fails with API code 11001 (queue handler is missing).
@@ -17,11 +18,11 @@ The deploy fails with API code 11001 (queue handler is missing).
 
 from __future__ import annotations
 
-import re
-
 from cfq_lint.facts import limits
+from cfq_lint.facts.keys import is_generated
 from cfq_lint.model.finding import Finding, Severity
 from cfq_lint.rules import signs
+from cfq_lint.rules._handlers import defines_queue_handler
 from cfq_lint.rules.rule import CODE, WORKER, Rule
 
 TYPE_CHECKING = False
@@ -29,30 +30,39 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from cfq_lint.model.account_facts import Facts
-    from cfq_lint.model.wrangler import Worker
-
-
-_DEFINITION = r"\bdef (?:on_)?queue\b|\bqueue\s*\([^(){}]{0,200}\)\s*(?::[^(){};]{0,200})?\{"
-"""A function or method of that name, in either language: where one is defined, nothing is certain, and no parser is needed."""
+    from cfq_lint.model.wrangler import Environment, Worker
 
 
 def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:
-    """At most one finding a file, at `main`."""
-    entry = worker.document.entry
-    main = worker.fields.get("main")
-    if entry is None or main is None or re.search(_DEFINITION, entry.text):
-        return
-    consumers = [each for each in worker.consumers() if each.is_push]
-    if not consumers:
+    """At most one finding a file: at `main`, or at the consumers where there are assets and no code at all."""
+    if worker.document.apart is not None:
+        return  # what is for a test or for local work may well leave the handler out
+    consuming = [each for each in worker.environments if not each.is_previews and any(c.is_push for c in each.consumers)]
+    for environment in consuming:
+        listed = environment.list_field("consumers")
+        if environment.inherited("main") is None and _has_assets(environment) and listed is not None:
+            message = (
+                f"{environment.described} consumes {environment.consumers[0].queue_name!r}, but has assets and no code: without"
+                " `main` there is no queue handler, and the deploy fails with code 11001"
+            )
+            yield RULE.finding(listed.key_place, message, environment=environment.name)
+            return
+    entry, main = worker.document.entry, worker.fields.get("main")
+    if not consuming or entry is None or main is None or is_generated(entry.path) or defines_queue_handler(entry.text):
         return
     from cfq_lint.worker_code.entry import (
         certainly_lacks_queue_handler,  # only a file with an entry needs a parser of its language
     )
 
     if certainly_lacks_queue_handler(entry.path, entry.text):
-        queue = consumers[0].queue_name
+        queue = consuming[0].consumers[0].queue_name
         message = f"{main.shown} exports no queue handler but consumes {queue!r}; the deploy fails with code 11001"
-        yield RULE.finding(main.place, message, environment=consumers[0].environment)
+        yield RULE.finding(main.place, message, environment=consuming[0].name)
+
+
+def _has_assets(environment: Environment) -> bool:
+    assets = environment.inherited("assets")
+    return assets is not None and "directory" in assets.fields and not environment.is_pages
 
 
 RULE = Rule(
@@ -63,6 +73,6 @@ RULE = Rule(
     limits.READ_DOSSIER,
     needs=CODE,
     visit=WORKER,
-    signs=(signs.SOURCE,),
+    signs=(signs.SOURCE, signs.NO_CODE),
     check=check,
 )

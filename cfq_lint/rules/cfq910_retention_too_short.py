@@ -39,6 +39,7 @@ In the file:
 from __future__ import annotations
 
 from cfq_lint.facts import limits
+from cfq_lint.facts.durations import duration, exactly
 from cfq_lint.model.finding import Finding, Severity
 from cfq_lint.rules import signs
 from cfq_lint.rules._account import Account, longer_retention
@@ -67,8 +68,8 @@ def check(topology: Topology, facts: Facts) -> Iterator[Finding]:
             spot = account.spot(queue)
             remedy = longer_retention(facts, queue)
             message = (
-                f"the delivery delay of {queue!r}, {delay} s, is not below its retention, {retention} s ({why}): nothing is"
-                f" ever delivered; lower it, {remedy}"
+                f"the delivery delay of {queue!r}, {exactly(delay)}, is not below its retention, {exactly(retention)}, {why}:"
+                f" nothing is ever delivered; lower it, {remedy}"
             )
             severity = spot.severity or Severity.ERROR
             yield RULE.finding(spot.place, message, environment=spot.environment, severity=severity)
@@ -90,14 +91,15 @@ def _judge(each: Attachment, account: Account) -> Iterator[Finding]:
     if delay >= retention:
         severity = severity or Severity.ERROR
         message = (
-            f"{whose}the retry delay, {delay} s, is not below the retention of {each.queue!r}, {retention} s ({why}): no retry"
-            f" ever comes; lower it, {remedy}"
+            f"{whose}the retry delay, {exactly(delay)}, is not below the retention of {each.queue!r}, {exactly(retention)},"
+            f" {why}: no retry ever comes; lower it, {remedy}"
         )
     elif needed > retention:
-        before = f" after a delivery delay of {first} s" if first else ""
+        before = f" after a delivery delay of {exactly(first)}" if first else ""
         message = (
-            f"{whose}{retries} retries {delay} s apart{before} take {needed} s > {retention} s, the retention of {each.queue!r}"
-            f" ({why}): the message expires first and never reaches a dead-letter queue; lower it, {remedy}"
+            f"{whose}{retries} retries {duration(delay)} apart{before} take {exactly(needed)}, longer than the retention of"
+            f" {each.queue!r}, {exactly(retention)}, {why}: the message expires first and never reaches a dead-letter queue;"
+            f" lower it, {remedy}"
         )
     else:
         return

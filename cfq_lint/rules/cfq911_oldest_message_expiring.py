@@ -39,9 +39,10 @@ In the file:
 from __future__ import annotations
 
 from cfq_lint.facts import limits
+from cfq_lint.facts.durations import about, duration
 from cfq_lint.model.finding import Finding, Severity
 from cfq_lint.rules import signs
-from cfq_lint.rules._account import NEAR_PERCENT, Account, about, duration, longer_retention, typed
+from cfq_lint.rules._account import NEAR_PERCENT, Account, longer_retention, typed
 from cfq_lint.rules.rule import LIVE, RUN, Rule
 
 TYPE_CHECKING = False

@@ -31,9 +31,10 @@ In the file:
 from __future__ import annotations
 
 from cfq_lint.facts import limits
+from cfq_lint.facts.durations import duration
 from cfq_lint.model.finding import Finding, Severity
 from cfq_lint.rules import signs
-from cfq_lint.rules._account import Account, duration, typed
+from cfq_lint.rules._account import Account, typed
 from cfq_lint.rules.rule import LIVE, RUN, Rule
 
 TYPE_CHECKING = False

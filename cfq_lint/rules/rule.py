@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from cfq_lint.model.account_facts import Facts
+    from cfq_lint.source.dialect import Dialect
     from cfq_lint.source.text import Place
 
 FILE = "file"
@@ -25,6 +26,7 @@ SAFE = "safe"
 UNSAFE = "unsafe"
 
 CONSUMER = "consumer"
+LISTED_CONSUMER = "listed consumer"
 PRODUCER = "producer"
 ENTRY = "entry"
 ENVIRONMENT = "environment"
@@ -53,8 +55,9 @@ class Rule:
     it rests on, `checked` the ISO day on which that page was last read.
 
     `visit` says what it judges: `check` is called with each of these and the facts, and yields findings. These are every
-    `Consumer`, every `Producer`, both ("entry"), every `Environment` that the run looks at, the `Worker` of each file, or the
-    `Topology` of the whole "run". What a rule says twice of one place, since environments inherit it, is reported once.
+    `Consumer` that a deploy attaches, or those too that stand in `previews`, to judge their shape ("listed consumer"), every
+    `Producer`, every element of the two lists ("entry"), every `Environment` that the run looks at, the `Worker` of each file,
+    or the `Topology` of the whole "run". What a rule says twice of one place, since environments inherit it, is reported once.
     `signs` are those of `cfq_lint.rules.signs` of which a file must show one, else the rule is not even loaded.
 
     `fix` is "safe", "unsafe" or None. `needs` says what it has to see: one "file", all files of the run ("project"), "facts"
@@ -92,6 +95,9 @@ class Rule:
         What a file says may be quoted in `message` as it is: characters that cannot be printed, such as those that steer a
         terminal, are escaped here.
         """
+        dialect = place.lines.dialect
+        if dialect is not None:
+            message, fix, related = in_words_of(dialect, place, message, fix, related)
         if not message.isprintable():
             message = "".join(each if each.isprintable() else ascii(each)[1:-1] for each in message)
         return Finding(
@@ -112,3 +118,18 @@ class Rule:
     def summary(self) -> str:
         """The first line of the page: what is true when the rule speaks."""
         return self.page.split("\n", 1)[0].rstrip(".")
+
+
+def in_words_of(
+    dialect: Dialect, place: Place, message: str, fix: Fix | None, related: Iterable[Related]
+) -> tuple[str, Fix | None, tuple[Related, ...]]:
+    """A finding in the words of a file that is no wrangler file; a fix goes where an edit of it cannot be made there."""
+    told = tuple(
+        Related(each.place, each.place.lines.dialect.say(each.message, each.place.start))
+        if each.place.lines.dialect is not None
+        else each
+        for each in related
+    )
+    if fix is not None and not all(dialect.keeps(place.lines.text[e.place.start : e.place.end], e.text) for e in fix.edits):
+        fix = None
+    return dialect.say(message, place.start), fix, told

@@ -6,8 +6,9 @@ missing, the rule finds nothing. A property test holds every rule to its sign, b
 
 from __future__ import annotations
 
-from cfq_lint.facts.keys import BOOLEAN, QUEUES_KEYS, is_placeholder, is_queue_name
+from cfq_lint.facts.keys import BOOLEAN, QUEUES_KEYS, is_generated, is_placeholder, is_queue_name
 from cfq_lint.facts.limits import RETRIES_DEFAULT
+from cfq_lint.model.topology import sends_v8
 from cfq_lint.source.node import ARRAY, OBJECT
 
 TYPE_CHECKING = False
@@ -16,6 +17,11 @@ if TYPE_CHECKING:
 
 FAULT = "fault"  # the text breaks its grammar
 ODD_FILE = "odd-file"  # the file's bytes or its neighbours on disk are odd
+NEWER_TOML = "newer-toml"  # the text is TOML 1.1 and not 1.0
+MISNAMED = "misnamed"  # a key beside `queues` holds what `queues` would hold
+PREVIEWS = "previews"  # there is a table of previews
+NO_CODE = "no-code"  # a consumer stands beside no `main`, or one that a framework writes
+MORE_BINDINGS = "more-bindings"  # an environment has a binding that the top level lacks
 REPEATED_KEY = "repeated-key"  # an object has a key twice
 ILL_FORMED = "ill-formed"  # the queues block is not what the table of keys allows
 ID = "id"  # a name has the length of an id
@@ -54,10 +60,9 @@ SHARED_DEAD_LETTERS = "shared-dead-letters"  # two environments dead-letter into
 PAGES = "pages"  # it is a Pages project
 NO_EFFECT = "no-effect"  # there is a setting that has no effect in a file
 LEGACY = "legacy"  # there is a key of service environments
+PLAN = "plan"  # it is a plan that makes queues, or replaces what it has
 NEVER = "never"  # nothing: the engine itself speaks for this rule
 
-JSON_MESSAGES_FROM = "2024-03-18"
-"""Compatibility date from which messages are JSON by default."""
 _ID_LENGTH = 32
 
 
@@ -69,6 +74,8 @@ def signs_of(worker: Worker) -> set[str]:
         signs.add(FAULT)
     if document.bom or document.encoding_problem or document.shadowed_by or document.redirect:
         signs.add(ODD_FILE)
+    if document.tree.newer is not None:
+        signs.add(NEWER_TOML)
     if document.tree.repeats:
         signs.add(REPEATED_KEY)
     if worker.selected is not None:
@@ -95,13 +102,19 @@ def signs_of(worker: Worker) -> set[str]:
 
 def _look_at(environment: Environment, signs: set[str]) -> None:
     queues = environment.queues
+    if environment.is_previews:
+        signs.add(PREVIEWS)
+    if environment.misnamed_queues:
+        signs.add(MISNAMED)
     if queues is None:
         return
-    date, main = environment.inherited("compatibility_date"), environment.inherited("main")
-    if date is not None and (date.text or JSON_MESSAGES_FROM) < JSON_MESSAGES_FROM:
+    main = environment.inherited("main")
+    if sends_v8(environment):
         signs.add(OLD_DATE)
     if main is not None and (main.text or "").endswith(".py"):
         signs.add(PYTHON)
+    if environment.consumers and (main is None or is_generated(main.text or "")):
+        signs.add(NO_CODE)
     if queues.kind != OBJECT or any(key not in QUEUES_KEYS for key in queues.fields):
         signs.add(ILL_FORMED)
     for key in QUEUES_KEYS:
@@ -146,8 +159,11 @@ def _look_at_environments(worker: Worker, signs: set[str]) -> None:
             signs.add(LESS_DEAD_LETTERS)
         if len(environment.consumers) < len(top.consumers):
             signs.add(FEWER_CONSUMERS)
-        if not bindings <= {producer.binding.node.value for producer in environment.producers if producer.binding is not None}:
+        own_bindings = {producer.binding.node.value for producer in environment.producers if producer.binding is not None}
+        if not bindings <= own_bindings:
             signs.add(FEWER_BINDINGS)
+        if not own_bindings <= bindings:
+            signs.add(MORE_BINDINGS)
 
 
 def _look_at_settings(consumer: Consumer, signs: set[str]) -> None:

@@ -9,16 +9,30 @@ from __future__ import annotations
 import os
 import re
 
+from cfq_lint.facts.errors import Unreadable
 from cfq_lint.facts.keys import is_placeholder
-from cfq_lint.source.document import NAMES, REDIRECT, Document, Entry, Redirect, Unreadable, read
+from cfq_lint.source.document import (
+    BESIDE,
+    BUILT,
+    CONFIG_NAME,
+    NAMED,
+    NAMES,
+    REDIRECT,
+    TEMPLATE,
+    WITHIN,
+    Document,
+    Entry,
+    Redirect,
+    read,
+)
 from cfq_lint.source.node import OBJECT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-FILE_PATTERN = r"(^|/)wrangler(\.[\w-]+)?\.(jsonc?|toml)$"
-"""Files that hold a wrangler configuration by their name."""
+FILE_PATTERN = r"(^|/)(wrangler(\.[\w-]+)?\.(jsonc?|toml)|cloudflare\.config\.ts)$"
+"""Files that hold a Worker's configuration by their name."""
 HOOK_PATTERN = rf"{FILE_PATTERN}|(^|/)cfq-lint\.toml$"
 """Files whose change can bring a finding in a configuration: what a pre-commit hook waits for."""
 SOURCE_PATTERN = r"\.(py|[cm]?[jt]sx?)$"
@@ -142,6 +156,10 @@ def _above(folder: str) -> Iterable[str]:
     return (above for above in _upwards(folder) if above != folder)
 
 
+_QUEUES_KEY = r"""(?m)^[ \t\[]*(?:env\.[\w-]+\.)?queues?\b[^\n]*[=\]]|(?:^[ \t]*|[{,]\s*)"queues?\w*"\s*:"""
+"""A key of queues in TOML or JSON that is no comment's; good enough for a file that only stands beside the one to judge."""
+
+
 class Surroundings:
     """What stands beside and above files, each folder asked once.
 
@@ -185,39 +203,42 @@ def survey(document: Document, path: str, surroundings: Surroundings) -> None:
     """
     folder, name = os.path.split(os.path.abspath(path))
     document.entry = _entry(document, folder)
-    document.is_apart = _is_apart(document, name, path, surroundings.within(folder))
+    document.apart = _apart(document, name, path, surroundings.within(folder))
+    if name == CONFIG_NAME and any(os.path.isfile(f"{folder}/{each}") for each in NAMES):
+        document.apart = document.apart or BESIDE
     if name not in NAMES:
         return
     names, base = surroundings.of(folder)
     better = next((names[each] for each in NAMES[: NAMES.index(name)] if each in names), None)
     if better is not None:
         document.shadowed_by = os.path.relpath(better, folder).replace(os.sep, "/")
-        document.shadow_has_queues = "queue" in (source_at(better) or "")
+        document.shadow_has_queues = (
+            os.path.dirname(better) == folder and re.search(_QUEUES_KEY, source_at(better) or "") is not None
+        )
     if base is not None:
         document.redirect = _redirect(base, folder, path)
 
 
-def _is_apart(document: Document, name: str, path: str, folders: Iterable[str]) -> bool:
-    """Whether a configuration is deployed with no other: told by its name, its folder, or what it holds."""
-    words = set(re.split(r"[._-]", name.lower())[1:-1])
+def _apart(document: Document, name: str, path: str, folders: Iterable[str]) -> str | None:
+    """Why a configuration is deployed with no other: told by its name, its folder, or what it holds."""
+    if not APART_WORDS.isdisjoint(re.split(r"[._-]", name.lower())[1:-1]):
+        return NAMED
     given = [] if os.path.isabs(path) else os.path.normpath(os.path.dirname(path)).split(os.sep)
-    if not APART_WORDS.isdisjoint(words) or not APART_FOLDERS.isdisjoint(each.lower() for each in (*folders, *given)):
-        return True
+    if not APART_FOLDERS.isdisjoint(each.lower() for each in (*folders, *given)):
+        return WITHIN
     root = document.tree.root
-    if root is None or root.kind != OBJECT:
-        return False
-    for member in root.value:
+    for member in root.value if root is not None and root.kind == OBJECT else ():
         if member.key in BUILD_KEYS:
-            return True
+            return BUILT
         if member.key == "name" and is_placeholder(str(member.node.value)):
-            return True
-    return False
+            return TEMPLATE
+    return None
 
 
 def _entry(document: Document, folder: str) -> Entry | None:
     """The source that `main` names, if the file configures a consumer and the source can be read. Nothing of it is ever run."""
     root = document.tree.root
-    if root is None or root.kind != OBJECT or "consumers" not in document.text:
+    if root is None or root.kind != OBJECT or ("consumers" not in document.text and document.dialect is None):
         return None
     main = next((member.node.value for member in reversed(root.value) if member.key == "main"), None)
     if not isinstance(main, str) or not main.endswith(ENTRY_ENDINGS):

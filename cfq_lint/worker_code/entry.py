@@ -1,12 +1,14 @@
 """Does a Worker's source certainly lack a queue handler? Read, never run; whoever is not sure says no.
 
-Python is read with `ast`. JavaScript and TypeScript need the extra `cfq-lint[code]` (tree-sitter); without, nothing is certain.
+Python is read with `ast`, JavaScript and TypeScript with tree-sitter.
 """
 
 from __future__ import annotations
 
 import ast
 import warnings
+
+from cfq_lint.source import javascript
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -63,12 +65,7 @@ def _is_plain(node: ast.ClassDef) -> bool:
 
 
 def _javascript_lacks(path: str, text: str) -> bool:
-    from cfq_lint.worker_code.javascript import parsed
-
-    try:
-        root = parsed(path, text)
-    except ImportError:
-        return False
+    root = javascript.parsed(path, text.encode("utf-8", "replace"))
     if root is None:
         return False
     exported = [node for node in root.children if node.type == "export_statement"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from cfq_lint.source.javascript import parsed
 from cfq_lint.worker_code import nodes as n
 from cfq_lint.worker_code.asking import bound_names, unwrapped
 from cfq_lint.worker_code.javascript_links import Links
@@ -23,26 +24,9 @@ _BINDING = frozenset({"identifier", "shorthand_property_identifier_pattern"})
 _DIGITS_MAX = 9
 
 
-def parsed(path: str, text: str) -> Any:
-    """The root of tree-sitter's tree; None where the text does not parse. Raises ImportError where the parser is missing."""
-    import tree_sitter
-
-    if path.endswith(("ts", "tsx")):
-        import tree_sitter_typescript
-
-        is_tsx = path.endswith("tsx")
-        grammar = tree_sitter_typescript.language_tsx() if is_tsx else tree_sitter_typescript.language_typescript()
-    else:
-        import tree_sitter_javascript
-
-        grammar = tree_sitter_javascript.language()
-    root = tree_sitter.Parser(tree_sitter.Language(grammar)).parse(text.encode("utf-8", "replace")).root_node
-    return None if root.has_error else root
-
-
 def parse(path: str, text: str) -> n.Source | None:
-    """The source; None where it does not parse. Raises ImportError without its parser, RecursionError where too deep."""
-    root = parsed(path, text)
+    """The source; None where it does not parse. Raises RecursionError where it is too deep."""
+    root = parsed(path, text.encode("utf-8", "replace"))
     if root is None:
         return None
     grammar = _Grammar()

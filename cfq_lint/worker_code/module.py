@@ -7,7 +7,7 @@ from cfq_lint.worker_code import nodes as n
 from cfq_lint.worker_code.asking import chain_of, outside_of_functions, unwrapped, walk
 from cfq_lint.worker_code.bindings import Bindings
 from cfq_lint.worker_code.lowering import Lowering
-from cfq_lint.worker_code.sending import sent
+from cfq_lint.worker_code.producing import sent
 from cfq_lint.worker_code.steps import DEFAULT, Module
 
 TYPE_CHECKING = False
@@ -20,7 +20,7 @@ _OF_PYTHON = frozenset({"queue", "on_queue"})
 
 
 def read(path: str, text: str) -> Module | None:
-    """The module; None where it does not parse. Raises ImportError where the parser of its language is not installed."""
+    """The module; None where it does not parse."""
     try:
         source = _parsed(path, text)
         return _Reader(path, text, source, is_script=not path.endswith(".py")).module() if source is not None else None

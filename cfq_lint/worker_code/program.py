@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 MODULES_MAX = 200
 """No Worker has that many modules of its own; what has is not read on."""
-INSTALL = "pip install 'cfq-lint[code]'"
 _SCRIPTS = (".ts", ".js", ".mts", ".mjs", ".tsx", ".jsx", ".cjs", ".cts")
 _ALIASES = ("@/", "~/", "#/")
 """With what paths begin that a bundler or tsconfig.json leads to the sources; no package has such a name."""
@@ -140,6 +139,8 @@ class Program:
 
 def load(entry: str, read: Callable[[str], str | None]) -> Program:
     """Read a Worker's sources, from its entry on. `read` gives the text of a path, None where there is none."""
+    from cfq_lint.worker_code.module import read as as_module
+
     modules: dict[str, Module] = {}
     unread: set[str] = set()
     waiting: list[tuple[str, tuple[str, ...]]] = [(entry, (entry,))]
@@ -154,12 +155,7 @@ def load(entry: str, read: Callable[[str], str | None]) -> Program:
             # In Python what is not there may as well be a package, or a name in a module.
             unread |= {shown} if text is not None or not entry.endswith(".py") else set()
             continue
-        try:
-            from cfq_lint.worker_code.module import read as as_module
-
-            module = as_module(path, text)
-        except ImportError:
-            return Program(entry, {}, f"{entry} is JavaScript or TypeScript, and its parser is not installed", INSTALL)
+        module = as_module(path, text)
         if module is None and path == entry:
             return Program(entry, {}, f"{entry} does not parse", "correct it")
         if module is None:

@@ -58,7 +58,7 @@ def _lines(given: list[str] | None, file: str | None) -> list[str]:
 def _item(line: str, *, text: bool) -> dict[str, Any]:
     try:
         raw = line.encode()
-        value = line if text else json_text.parse_strictly(raw)
+        value = line if text else json_text.parse_strictly(raw, finite=True)
     except UnicodeEncodeError:
         message = f"{line[:60]!r} is no UTF-8"
     except (ValueError, RecursionError):

@@ -14,8 +14,8 @@ from cfq_lint.source.document import read
 
 from .support import FIXTURES, lint_files, run
 
-OK = '{ "name": "a" }'
-TOML = 'name = "a"\n'
+OK = '{ "name": "a", "queues": {} }'
+TOML = 'name = "a"\nqueues = {}\n'
 
 
 def build(folder, *names):
@@ -280,12 +280,38 @@ def test_a_toml_of_an_ancestor_beats_nothing(tmp_path):
 
 
 def test_shadowing_is_a_warning_at_the_top_and_the_file_is_linted_all_the_same(tmp_path):
-    report = lint_files(tmp_path, {"wrangler.json": OK, "wrangler.toml": "legacy_env = 1\n"})
+    report = lint_files(tmp_path, {"wrangler.json": OK, "wrangler.toml": "legacy_env = 1\nqueues = {}\n"})
     said = {(f.name, f.severity.value, f.line, f.column) for f in report.findings}
     assert said == {("shadowed-config", "warning", 1, 1), ("legacy-env", "error", 1, 1)}
 
 
+@pytest.mark.parametrize(
+    ("better", "worse", "is_said"),
+    [
+        ('{ "name": "a" }', 'name = "a"', False),
+        ('{ "name": "a" }', "queues = {}", True),
+        ('{ "queues": {} }', 'name = "a"', True),
+        ('{ "name": "a" }', '[[queue.consumers]]\nqueue = "a"', True),
+    ],
+)
+def test_shadowing_matters_where_queues_are_concerned(better, worse, is_said, tmp_path):
+    report = lint_files(tmp_path, {"wrangler.json": better, "wrangler.toml": worse})
+    assert bool(shadows(report)) == is_said
+
+
 # --- redirects
+
+
+def test_a_redirect_for_another_environment_stops_wrangler(tmp_path):
+    """Tried with wrangler 4.164.0: it stops where `targetEnvironment` is there and another one."""
+    for built, asked, stops in [("production", "staging", True), ("staging", "staging", False), (None, "staging", False), ("staging", None, False)]:
+        target = '{ "name": "a" }' if built is None else f'{{ "name": "a", "targetEnvironment": "{built}" }}'
+        redirect(tmp_path, '{ "configPath": "../../dist/wrangler.json" }', target=target)
+        (tmp_path / "wrangler.jsonc").write_text('{ "queues": { "producers": [{ "binding": "A", "queue": "a" }] }, "env": { "staging": {} } }', encoding="utf-8")
+        report = lint_paths([str(tmp_path / "wrangler.jsonc")], env=asked, select=["broken-redirect", "env-missing-in-file"])
+        assert [f.name for f in report.findings] == ["broken-redirect"] * stops
+        if stops:
+            assert "built for the environment 'production'" in report.findings[0].message
 
 
 def redirect(folder, text, *, base="", target=None):
@@ -401,14 +427,14 @@ def documents(folder):
 def test_what_is_not_deployed_beside_the_others_is_told_by_its_name_and_its_folders(name, is_apart, tmp_path):
     build(tmp_path, name)
     (tmp_path / ".git").mkdir()
-    assert {path: document.is_apart for path, document in documents(tmp_path).items()} == {name: is_apart}
+    assert {path: document.apart is not None for path, document in documents(tmp_path).items()} == {name: is_apart}
 
 
 def test_folders_above_the_repository_say_nothing(tmp_path):
     build(tmp_path, "test/examples/repo/wrangler.toml")
     (tmp_path / "test" / "examples" / "repo" / ".git").mkdir()
-    assert not documents(tmp_path / "test" / "examples" / "repo")["wrangler.toml"].is_apart
-    assert not documents(tmp_path / "test" / "examples" / "repo" / ".")["wrangler.toml"].is_apart
+    assert documents(tmp_path / "test" / "examples" / "repo")["wrangler.toml"].apart is None
+    assert documents(tmp_path / "test" / "examples" / "repo" / ".")["wrangler.toml"].apart is None
 
 
 @pytest.mark.parametrize(
@@ -430,7 +456,7 @@ def test_folders_above_the_repository_say_nothing(tmp_path):
 )
 def test_what_is_not_deployed_beside_the_others_is_told_by_what_it_holds(text, is_apart, tmp_path):
     (tmp_path / "wrangler.json").write_text(text, encoding="utf-8")
-    assert documents(tmp_path)["wrangler.json"].is_apart == is_apart
+    assert (documents(tmp_path)["wrangler.json"].apart is not None) == is_apart
 
 
 def test_a_redirect_tells_the_environment_that_was_built(tmp_path):
@@ -446,10 +472,12 @@ def test_a_redirect_tells_the_environment_that_was_built(tmp_path):
 
 
 def test_a_shadow_tells_whether_it_speaks_of_queues(tmp_path):
-    build(tmp_path, "wrangler.json", "a/wrangler.toml")
-    assert not documents(tmp_path)["a/wrangler.toml"].shadow_has_queues
+    build(tmp_path, "wrangler.json", "wrangler.toml", "a/wrangler.toml")
+    (tmp_path / "wrangler.json").write_text('{ "name": "a" }', encoding="utf-8")
+    assert not documents(tmp_path)["wrangler.toml"].shadow_has_queues
     (tmp_path / "wrangler.json").write_text('{ "queues": {} }', encoding="utf-8")
-    assert documents(tmp_path)["a/wrangler.toml"].shadow_has_queues
+    assert documents(tmp_path)["wrangler.toml"].shadow_has_queues
+    assert not documents(tmp_path)["a/wrangler.toml"].shadow_has_queues, "a folder below has its own business"
 
 
 def test_a_run_sees_the_whole_project_from_the_top_of_its_repository(tmp_path):

@@ -130,7 +130,7 @@ def test_a_consumer_in_another_file_takes_the_dead_letters(tmp_path):
     [(_, message, finding)] = said(tmp_path, "dlq-no-consumer")
     assert "4 days" in message
     assert finding.severity == "info"
-    assert "24 hours" in said(tmp_path, "dlq-no-consumer", plan="free")[0][1]
+    assert "1 day" in said(tmp_path, "dlq-no-consumer", plan="free")[0][1]
     write(tmp_path, {"b/wrangler.toml": '[[queues.consumers]]\nqueue = "q-dlq"\n'})
     assert said(tmp_path, "dlq-no-consumer") == []
     assert said(tmp_path, "consumer-without-dlq") == []
@@ -205,7 +205,7 @@ def test_findings_about_facts_say_which_fact(tmp_path):
     assert "fixed on the Free plan" in said(tmp_path, "retries-exceed-retention", plan="free")[0][1]
     assert said(tmp_path, "retries-exceed-retention") == []
     (tmp_path / "cfq-lint.toml").write_text("[queues.q]\nmessage_retention_period = 20000\n", encoding="utf-8")
-    assert "20000 s" in said(tmp_path, "retries-exceed-retention")[0][1]
+    assert "20,000 seconds" in said(tmp_path, "retries-exceed-retention")[0][1]
     assert "declared" in said(tmp_path, "retries-exceed-retention")[0][1]
 
 

@@ -13,10 +13,6 @@ from cfq_lint import lint_paths
 from .support import FIXTURES, run
 
 VERDICTS = json.loads((FIXTURES / "verdicts" / "verdicts.json").read_text(encoding="utf-8"))
-MILDER = {
-    "max-concurrency-null": "the published schema and the API take null, only wrangler's validator refuses it: the catalogue warns",
-}
-"""Where the catalogue is milder than wrangler, and why."""
 REJECTED = {"error"}
 WARNED = {"error", "warning"}
 
@@ -37,16 +33,7 @@ def test_what_wrangler_says_of_queues_or_syntax_is_said_here(case, tmp_path):
     severities = {finding.severity.value for finding in report.findings}
     if not row["ours"] or row["wrangler"] == "accepted":
         return
-    assert severities & (WARNED if row["wrangler"] == "warned" or case in MILDER else REJECTED), row["says"]
-
-
-@pytest.mark.parametrize("case", MILDER)
-def test_where_the_catalogue_is_milder_it_still_speaks(case, tmp_path):
-    row = VERDICTS[case]
-    assert row["wrangler"] == "rejected"
-    severities = {finding.severity.value for finding in lint_case(row, tmp_path).findings}
-    assert "warning" in severities
-    assert "error" not in severities
+    assert severities & (WARNED if row["wrangler"] == "warned" else REJECTED), row["says"]
 
 
 @pytest.mark.parametrize("case", [name for name, row in VERDICTS.items() if row["wrangler"] == "accepted" and name.startswith(("valid", "toml-valid", "jsonc-comments", "json-trailing"))])  # fmt: skip
