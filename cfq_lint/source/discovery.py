@@ -44,8 +44,8 @@ APART_WORDS = frozenset({
 })  # fmt: skip
 """A word of these in a file's name, as in `wrangler.local.jsonc`, says that it is not deployed beside the others."""
 APART_FOLDERS = frozenset({
-    "test", "tests", "__tests__", "e2e", "fixtures", "__fixtures__", "example", "examples", "sample", "samples", "template", "templates",
-    "bench", "benchmarks", "vendor",
+    "test", "tests", "__tests__", "e2e", "fixtures", "__fixtures__", "example", "examples", "sample", "samples", "template",
+    "templates", "bench", "benchmarks", "vendor",
 })  # fmt: skip
 """The same of the folders that lead to a file from the top of its repository."""
 BUILD_FOLDERS = frozenset({"dist", "build", "out", "output"})
