@@ -53,7 +53,7 @@ async def read(api: Api, names: Iterable[str], plan: str | None, told: Told) -> 
         name: _queue(row, consumers.get(name, row.consumers), metrics.get(name, MetricsPayload()))
         for name, row in sorted(rows.items())
     }
-    return Snapshot.model_validate({"taken_at": api.clock.now().replace(microsecond=0), "plan": plan, "queues": queues})
+    return Snapshot.model_validate({"taken_at": api.now.replace(microsecond=0), "plan": plan, "queues": queues})
 
 
 async def _list(api: Api, told: Told) -> list[QueuePayload]:

@@ -20,10 +20,12 @@ import httpx
 
 from cfq_lint import __version__
 from cfq_lint.account import errors
-from cfq_lint.account.pace import Clock, Pace, seconds_asked
+from cfq_lint.account.pace import Clock, Pace, moment, seconds_asked
 from cfq_lint.account.payloads import Envelope, read_as
 
 if TYPE_CHECKING:
+    import datetime as dt
+
     from cfq_lint.account.secret import Secret
 
 PUBLIC = "public"
@@ -60,7 +62,8 @@ class Api:
         self._token = token
         self._timeout = timeout_seconds
         self._pace = Pace(self.clock)
-        headers = {"Authorization": token.header, "Accept": "application/json", "User-Agent": f"cfq-lint/{__version__}"}
+        self._now: dt.datetime | None = None
+        headers = {**token.headers, "Accept": "application/json", "User-Agent": f"cfq-lint/{__version__}"}
         try:
             # Towards this machine no proxy is used, which would see the token.
             self._client = httpx.AsyncClient(headers=headers, timeout=None, follow_redirects=False, trust_env=is_safe)  # noqa: S113
@@ -77,6 +80,11 @@ class Api:
         await self._client.aclose()
         for name in _LOGGERS:
             logging.getLogger(name).removeFilter(self._hush)
+
+    @property
+    def now(self) -> dt.datetime:
+        """This moment by the account's own clock, as its latest answer says; by this machine's where none does."""
+        return self._now or self.clock.now()
 
     async def get(self, *path: str, **query: int) -> Envelope:
         """The answer at a path below the account. Raises AccountError."""
@@ -130,12 +138,13 @@ class Api:
     def _judged(self, status: int, headers: httpx.Headers, body: bytes) -> Envelope:
         """The answer, if it says yes."""
         host = self.host
+        self._now = moment(headers.get("date")) or self._now
         if _REDIRECTS <= status < _CLIENT_ERRORS:
             raise errors.Redirected(host, status, self._target(headers.get("location", "")))
         if status == _TOO_MANY:
-            raise errors.TooManyRequests(host, status, seconds_asked(headers.get("retry-after"), self.clock.now()))
+            raise errors.TooManyRequests(host, status, seconds_asked(headers.get("retry-after"), self.now))
         if status >= _SERVER_ERRORS:
-            raise errors.ServerFailed(host, status, seconds_asked(headers.get("retry-after"), self.clock.now()))
+            raise errors.ServerFailed(host, status, seconds_asked(headers.get("retry-after"), self.now))
         try:
             answer = self._parsed(body)
         except errors.NotUnderstood:

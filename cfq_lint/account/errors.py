@@ -97,7 +97,10 @@ class Unauthorized(Refused):
     """The token is not known, or may not do this."""
 
     def __init__(self, host: str, status: int, said: str, codes: tuple[int, ...]) -> None:
-        advice = "the token needs the account permission Queues Read, for this account, and must not have expired"
+        advice = (
+            "a token needs the account permission Queues Read, for this account, and must not have expired; "
+            "a key is the Global API Key of the e-mail beside it"
+        )
         super().__init__(host, status, said, codes, advice)
 
 

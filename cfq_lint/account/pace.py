@@ -68,10 +68,14 @@ def seconds_asked(retry_after: str | None, now: dt.datetime) -> float | None:
     text = (retry_after or "").strip()
     if text.isascii() and text.isdecimal():
         return float(text[:_DIGITS_MAX])  # beyond that all are too long
+    until = moment(text)
+    return None if until is None else max(0.0, (until - now).total_seconds())
+
+
+def moment(date: str | None) -> dt.datetime | None:
+    """The moment of an HTTP date; None for what is none."""
     try:
-        moment = parsedate_to_datetime(text)
+        found = parsedate_to_datetime((date or "").strip())
     except (ValueError, TypeError, OverflowError, IndexError):
         return None
-    if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=dt.UTC)
-    return max(0.0, (moment - now).total_seconds())
+    return found.replace(tzinfo=dt.UTC) if found.tzinfo is None else found

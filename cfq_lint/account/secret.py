@@ -1,4 +1,4 @@
-"""The token: it goes into one header, and out of every text that came from elsewhere."""
+"""The token, or the key: it goes into one header, and out of every text that came from elsewhere."""
 
 from __future__ import annotations
 
@@ -19,25 +19,34 @@ _BASE64_GROUP = 3
 
 
 class Secret:
-    """A token that shows itself to nobody. Raises WrongAccess for one that cannot stand in a header."""
+    """A token that shows itself to nobody; with an e-mail the Global API Key of that user, which has headers of its own.
 
-    __slots__ = ("_header", "_pattern")
+    Raises WrongAccess for what cannot stand in a header.
+    """
 
-    def __init__(self, text: str) -> None:
+    __slots__ = ("_headers", "_pattern")
+
+    def __init__(self, text: str, email: str | None = None) -> None:
         text = text.strip()
-        if not text or any(not _FIRST <= each <= _LAST for each in text):
+        what, variable = ("token", "CLOUDFLARE_API_TOKEN") if email is None else ("key", "CLOUDFLARE_API_KEY")
+        if not _is_header(text):
             raise WrongAccess(
-                "the API token is empty, or holds a space or a character that no token has; "
-                "copy it anew into CLOUDFLARE_API_TOKEN"
+                f"the API {what} is empty, or holds a space or a character that no {what} has; copy it anew into {variable}"
             )
-        self._header = f"Bearer {text}"
+        if email is None:
+            self._headers = {"Authorization": f"Bearer {text}"}
+        else:
+            email = email.strip()
+            if not _is_header(email):
+                raise WrongAccess("the e-mail of the API key holds a space or a character that none has: see CLOUDFLARE_EMAIL")
+            self._headers = {"X-Auth-Key": text, "X-Auth-Email": email}
         spellings = sorted(_spellings(text), key=len, reverse=True) if len(text) >= LENGTH_MIN else []
         self._pattern = re.compile("|".join(map(re.escape, spellings)), re.IGNORECASE) if spellings else None
 
     @property
-    def header(self) -> str:
-        """What the header Authorization holds."""
-        return self._header
+    def headers(self) -> dict[str, str]:
+        """The headers that it is sent in."""
+        return self._headers
 
     def scrub(self, text: str) -> str:
         """The text without the token, however it is spelt."""
@@ -61,6 +70,10 @@ class Secret:
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("a secret is not written down")
+
+
+def _is_header(text: str) -> bool:
+    return bool(text) and all(_FIRST <= each <= _LAST for each in text)
 
 
 def _spellings(text: str) -> set[str]:

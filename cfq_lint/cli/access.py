@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from cfq_lint.model.wrangler import Field, Worker
 
 TOKEN, ACCOUNT = "CLOUDFLARE_API_TOKEN", "CLOUDFLARE_ACCOUNT_ID"
+KEY, EMAIL = "CLOUDFLARE_API_KEY", "CLOUDFLARE_EMAIL"
 _BASE_URL, _REGION = "CLOUDFLARE_API_BASE_URL", "CLOUDFLARE_COMPLIANCE_REGION"
 TIMEOUT_SECONDS_MAX = 600
 
@@ -37,16 +38,25 @@ class Access:
 
 
 def tokens(values: dict[str, Any]) -> list[Secret]:
-    """Every token that was given, the one to use first. An empty variable is none. Raises WrongAccess."""
-    given = [values["token"], os.environ.get(TOKEN) or None]
-    return [Secret(text) for text in given if text is not None]
+    """Every token that was given, the one to use first. An empty variable is none. Raises WrongAccess.
+
+    A key with its e-mail comes before the token of the environment, as wrangler has it.
+    """
+    key, email, token = (os.environ.get(name) for name in (KEY, EMAIL, TOKEN))
+    found = [Secret(values["token"])] if values["token"] is not None else []
+    found += [Secret(key, email)] if key and email else []
+    found += [Secret(token)] if token else []
+    return found
 
 
 def access(values: dict[str, Any], workers: tuple[Worker, ...], token: Secret | None) -> Access | None:
     """With what to ask; None where nobody named an account. Half of it is a mistake."""
     if token is None:
+        for name, other in ((KEY, EMAIL), (EMAIL, KEY)):
+            if os.environ.get(name):
+                raise Usage(f"{name} is set without {other}: an API key and its e-mail go together; or set {TOKEN}")
         if values["account_id"] is not None or values["base_url"] or os.environ.get(ACCOUNT):
-            raise Usage(f"the API token is missing: set {TOKEN} (permission Queues Read), or use --facts")
+            raise Usage(f"the API token is missing: set {TOKEN} (permission Queues Read), or {KEY} and {EMAIL}, or use --facts")
         return None
     base_url = values["base_url"] or os.environ.get(_BASE_URL) or BASE_URLS[_region(workers)]
     return Access(base_url, _account(values["account_id"], workers), token, timeout(values))
@@ -56,21 +66,34 @@ def _shown(field: Field) -> str:
     return f"{field.place.path}:{field.place.line}"
 
 
-def _account(given: str | None, workers: tuple[Worker, ...]) -> str:
-    """The account of the option, else that of the files, else that of the environment: the last two as wrangler deploys.
+def one_account(given: str | None, workers: tuple[Worker, ...]) -> None:
+    """See to it that the files are of one account, as what is read and a snapshot are of one. Raises Usage."""
+    named = _named(workers)
+    if not (given and given.strip()) and len(named) > 1:
+        places = ", ".join(named.values())
+        raise Usage(f"the files name several accounts ({places}); audit one after another with --account-id, or one --env")
 
-    Whoever confuses account and token gives the token here, so only places are named.
-    """
-    named: dict[str, str] = {given.strip(): "--account-id"} if given and given.strip() else {}
-    is_given = bool(named)
+
+def _named(workers: tuple[Worker, ...]) -> dict[str, str]:
+    """The accounts that the files name, each with the first place."""
+    named: dict[str, str] = {}
     for worker in workers:
         for environment in worker.environments:
             field = environment.fields.get("account_id") or worker.fields.get("account_id")
             if field is not None and field.text:
                 named.setdefault(field.text, _shown(field))
-    if not is_given and len(named) > 1:
-        places = ", ".join(named.values())
-        raise Usage(f"the files name several accounts ({places}); audit one after another with --account-id, or one --env")
+    return named
+
+
+def _account(given: str | None, workers: tuple[Worker, ...]) -> str:
+    """The account of the option, else that of the files, else that of the environment: the last two as wrangler deploys.
+
+    Whoever confuses account and token gives the token here, so only places are named.
+    """
+    one_account(given, workers)
+    named = {given.strip(): "--account-id"} if given and given.strip() else {}
+    for account, place in _named(workers).items():
+        named.setdefault(account, place)
     in_environment = (os.environ.get(ACCOUNT) or "").strip()
     if in_environment:
         named.setdefault(in_environment, ACCOUNT)

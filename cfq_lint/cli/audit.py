@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from cfq_lint.account.errors import AccountError
 from cfq_lint.cli.acceptance import accept, is_asked
-from cfq_lint.cli.access import ACCOUNT, TOKEN, access, read, timeout, tokens
+from cfq_lint.cli.access import ACCOUNT, TOKEN, access, one_account, read, timeout, tokens
 from cfq_lint.cli.check import Usage, answer, fail, refuse_dashes, say, write
 from cfq_lint.facts.record import record
 from cfq_lint.model.facts_file import as_text, from_text
 from cfq_lint.model.topology import links_of
 from cfq_lint.model.wrangler import Worker
+from cfq_lint.report.deploy import Deploy, deploy_of, without_repeats
 from cfq_lint.run.engine import Report, UnknownRule, judge
 from cfq_lint.run.lint import find_files, finish, open_documents
 from cfq_lint.run.plan import Plan, find_settings, make_plan, read_snapshot
@@ -29,9 +30,10 @@ _ORIGIN = "in the account"
 
 @record
 class Gathered:
-    """What an audit knows in the end: the report, the Workers of the files that parse, the facts, and the settings."""
+    """What an audit knows in the end: report and verdict, the Workers of the files that parse, the facts, and the settings."""
 
     report: Report
+    deploy: Deploy
     workers: tuple[Worker, ...]
     facts: Facts
     settings: tuple[str, Settings] | None
@@ -52,7 +54,7 @@ def audit(values: dict[str, Any]) -> int:
         gathered = gather(values, secrets[0] if secrets else None)
         if wants_more:
             return accept(gathered.report, gathered.workers, gathered.facts, values, clean)
-        return answer(gathered.report, {**values, "diff": False}, gathered.settings, clean=clean, is_audit=True)
+        return answer(gathered.report, {**values, "diff": False}, gathered.settings, clean=clean, deploy=gathered.deploy)
     except (Usage, UnknownRule, Unreadable, WrongSettings, AccountError) as error:
         return fail(clean(str(error)))
     except OSError:
@@ -83,7 +85,8 @@ def gather(values: dict[str, Any], token: Secret | None) -> Gathered:
         skipped = f"{len(plan.skipped)} rule{'' if len(plan.skipped) == 1 else 's'} about it did not run"
         say(f"no account was read, and {skipped}; set {TOKEN} and {ACCOUNT}, or name a snapshot with --facts")
     results = [judge(document, plan.rules, plan.facts, plan.environment) for document in documents]
-    return Gathered(finish(results, plan, [*problems, *unread]), workers, plan.facts, settings)
+    report = without_repeats(finish(results, plan, [*problems, *unread]))
+    return Gathered(report, deploy_of(report, workers, plan.facts), workers, plan.facts, settings)
 
 
 def _plan(values: dict[str, Any], settings: tuple[str, Settings] | None, facts: Facts | None) -> Plan:
@@ -117,7 +120,10 @@ def _facts(values: dict[str, Any], workers: tuple[Worker, ...], token: Secret | 
     if values["facts"]:
         if values["write_facts"]:
             raise Usage("--write-facts saves what is read from the account, and with --facts nothing is read; leave one out")
-        return read_snapshot(values["facts"], is_account=True)
+        if len(values["facts"]) > 1:
+            raise Usage("--facts takes one snapshot, which is of one account: audit one after another")
+        one_account(values["account_id"], workers)
+        return read_snapshot(values["facts"][0], is_account=True)
     found = access(values, workers, token)
     if found is None:
         if values["write_facts"]:

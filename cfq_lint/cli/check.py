@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from cfq_lint.model.finding import Finding
+    from cfq_lint.report.deploy import Deploy
     from cfq_lint.run.engine import FileResult
     from cfq_lint.run.settings import Settings
 
@@ -96,9 +97,12 @@ def answer(
     settings: tuple[str, Settings] | None,
     *,
     clean: Callable[[str], str] = str,
-    is_audit: bool = False,
+    deploy: Deploy | None = None,
 ) -> int:
-    """Hold a report against the baseline, show it, and judge it: the exit code. `clean` is the last to touch what is shown."""
+    """Hold a report against the baseline, show it, and judge it: the exit code. `clean` is the last to touch what is shown.
+
+    `deploy` is the verdict of an audit.
+    """
     if values["baseline"] or values["write_baseline"]:
         from cfq_lint.run import baseline
 
@@ -111,7 +115,7 @@ def answer(
     if values["diff"] and not values["output"]:
         sys.stdout.flush()  # what is left over would fail where nobody catches it any more
     else:
-        show(clean(_rendered(report, values, threshold, tell_skipped=is_audit or values["select"] is not None)), values)
+        show(clean(_rendered(report, values, threshold, deploy)), values)
     if report.problems or report.crashed:
         return FAILED
     return FOUND if any(finding.severity.rank >= threshold.rank for finding in report.findings) else CLEAN
@@ -198,10 +202,19 @@ def show(text: str, values: dict[str, Any]) -> None:
     sys.stdout.flush()
 
 
-def _rendered(report: Report, values: dict[str, Any], threshold: Severity, *, tell_skipped: bool) -> str:
+def _rendered(report: Report, values: dict[str, Any], threshold: Severity, deploy: Deploy | None) -> str:
     from cfq_lint.report import COLOURED, renderer
 
     name = values["format"]
+    tell_skipped = deploy is not None or values["select"] is not None
+    if deploy is not None and name == "text" and not values["statistics"]:
+        from cfq_lint.report.audit import render as render_audit  # a check has no verdict
+
+        return render_audit(report, deploy, colour=not values["output"] and use_colour(sys.stdout), width=terminal_width())
+    if deploy is not None and name == "json":
+        from cfq_lint.report.json import render as render_json
+
+        return render_json(report, deploy)
     if values["statistics"] and name in COLOURED:
         return _statistics(report, tell_skipped=tell_skipped)
     render = renderer(name)

@@ -74,7 +74,9 @@ AUDIT: tuple[Option, ...] = (
     ),
     Option("base-url", VALUE, "Where the API is; else CLOUDFLARE_API_BASE_URL, else Cloudflare's.", "URL"),
     Option("timeout", VALUE, "Longest wait for one answer, in seconds.", "SECONDS", default="10"),
-    Option("facts", VALUE, "Take this snapshot for the account; nothing is sent (schema: facts).", "FILE"),
+    Option(
+        "facts", LIST, "Take this snapshot for the account, of which there is one; nothing is sent (schema: facts).", "FILE"
+    ),
     Option("write-facts", VALUE, "Save what was read from the account, for --facts; it holds no secret.", "FILE"),
 )
 _BY_NAME = {option.name: option for option in CHECK}

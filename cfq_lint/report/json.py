@@ -11,16 +11,25 @@ if TYPE_CHECKING:
     from typing import Any
 
     from cfq_lint.model.finding import Finding
+    from cfq_lint.report.deploy import Deploy
     from cfq_lint.run.engine import Report
     from cfq_lint.source.text import Place
 
 VERSION = 1
 
 
-def render(report: Report) -> str:
-    """The whole report as one JSON object, ASCII only, with a line end."""
+def render(report: Report, deploy: Deploy | None = None) -> str:
+    """The whole report as one JSON object, ASCII only, with a line end; `deploy` is the verdict of an audit."""
     findings = [as_object(finding) for finding in report.findings]
     whole = {"version": VERSION, "summary": summary(report), "findings": findings, "problems": list(report.problems)}
+    if deploy is not None:
+        stopped_by = [{"code": each.code, **_place(each.place)} for each in deploy.stopped_by]
+        whole["deploy"] = {
+            "verdict": deploy.verdict,
+            "said": deploy.said,
+            "stopped_by": stopped_by,
+            "changes": list(deploy.changes),
+        }
     return json.dumps(whole, indent=2) + "\n"
 
 

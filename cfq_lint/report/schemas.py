@@ -10,6 +10,8 @@ from cfq_lint.facts.keys import BOOLEAN, CONSUMER_KEYS, INTEGER, PRODUCER_KEYS, 
 from cfq_lint.model.account_facts import FREE, PAID
 from cfq_lint.model.finding import Severity
 from cfq_lint.report import pages
+from cfq_lint.report.deploy import FAILS, GOES_THROUGH
+from cfq_lint.report.deploy import UNKNOWN as UNKNOWN_DEPLOY
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -102,18 +104,26 @@ def report() -> dict[str, Any]:
         "fix": {"anyOf": [fix, {"type": "null"}]},
         "related": _list(_object({**place, "message": _TEXT})),
     }
+    deploy = {
+        "verdict": {"enum": [FAILS, GOES_THROUGH, UNKNOWN_DEPLOY]},
+        "said": {"type": "string", "description": "the first line of the text"},
+        "stopped_by": _list(_object({"code": _TEXT, **place})),
+        "changes": {"type": "array", "items": _TEXT, "description": "of the account's queues; empty where it is not known"},
+    }
+    whole = _object(
+        {
+            "version": {"const": 1},
+            "summary": _object({name: {"type": "integer", "minimum": 0} for name in counts}),
+            "findings": _list(_object(finding)),
+            "problems": _list(_TEXT),
+        }
+    )
+    whole["properties"]["deploy"] = {**_object(deploy), "description": "of an audit alone"}
     return {
         "$schema": DIALECT,
-        "title": "Report of cfq-lint check --format json",
+        "title": "Report of cfq-lint check --format json, and of cfq-lint audit --format json",
         "description": "A field is only ever added within a version.",
-        **_object(
-            {
-                "version": {"const": 1},
-                "summary": _object({name: {"type": "integer", "minimum": 0} for name in counts}),
-                "findings": _list(_object(finding)),
-                "problems": _list(_TEXT),
-            }
-        ),
+        **whole,
     }
 
 

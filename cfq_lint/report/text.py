@@ -22,19 +22,21 @@ def render(report: Report, *, colour: bool = False, width: int = 120, tell_skipp
     """
     paint = Paint(colour=colour)
     width = max(width, WIDTH_MIN)
-    blocks = [_finding(finding, paint, width) for finding in report.findings if finding.severity is not Severity.INFO]
-    infos = [_info(finding, paint) for finding in report.findings if finding.severity is Severity.INFO]
+    blocks = [block(finding, paint, width) for finding in report.findings if finding.severity is not Severity.INFO]
+    infos = [line(finding, paint) for finding in report.findings if finding.severity is Severity.INFO]
     blocks += ["\n".join(infos) + "\n"] if infos else []
     return "\n".join([*blocks, summed_up(report, paint, tell_skipped=tell_skipped)]) + "\n"
 
 
-def _info(finding: Finding, paint: Paint) -> str:
+def line(finding: Finding, paint: Paint) -> str:
+    """A finding in one line."""
     where = f"{finding.path}:{finding.line}:{finding.column}:"
     how = " (--fix)" if finding.fix is not None and finding.fix.safe else ""
     return f"{where} {paint(finding.severity, finding.severity)} {finding.code} {finding.name}: {finding.message}{how}"
 
 
-def _finding(finding: Finding, paint: Paint, width: int) -> str:
+def block(finding: Finding, paint: Paint, width: int) -> str:
+    """A finding with the line that it stands in and what to do about it, and a line end."""
     from cfq_lint.report._excerpt import excerpt  # a clean run does not need it
 
     where = paint("bold", f"{finding.path}:{finding.line}:{finding.column}:")

@@ -31,7 +31,7 @@ In the file:
 from __future__ import annotations
 
 from cfq_lint.facts import limits
-from cfq_lint.facts.durations import duration
+from cfq_lint.facts.durations import about, duration
 from cfq_lint.model.finding import Finding, Severity
 from cfq_lint.rules import signs
 from cfq_lint.rules._account import Account, typed
@@ -55,9 +55,13 @@ def check(topology: Topology, facts: Facts) -> Iterator[Finding]:
             continue
         seen.add(name)
         lives = duration(facts.unconsumed_dead_letter_seconds(name))
+        known = account.queues[name]
+        age = known.oldest_message_age_seconds
+        oldest = f", the oldest {about(age)} old" if age is not None else ""
+        holds = f" ({known.backlog_count} waiting{oldest})" if known.backlog_count else ""
         message = (
             f"nobody consumes the dead-letter queue {name!r}, in the account or in this run, so messages are deleted after"
-            f" {lives}; consume it, or run `wrangler queues consumer http add {typed(name)}` and pull from it"
+            f" {lives}{holds}; consume it, or run `wrangler queues consumer http add {typed(name)}` and pull from it"
         )
         spot = each.dead_letter_spot
         yield RULE.finding(spot.place, message, environment=spot.environment, severity=spot.severity)

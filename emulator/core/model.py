@@ -66,13 +66,14 @@ class Message(msgspec.Struct, gc=False, eq=False, array_like=True):
 
 
 class Flight(NamedTuple):
-    """A push batch that a consumer has and has not settled."""
+    """A push batch that a consumer has and has not settled; `size_bytes` is that of its bodies."""
 
     batch: int
     ids: tuple[str, ...]
     messages: list[Message]
     consumer: Consumer
     started_us: int
+    size_bytes: int
 
 
 class Track(msgspec.Struct, gc=False, eq=False):

@@ -18,11 +18,12 @@ def delivered(state: State, event: Delivered) -> None:
     picked = dequeue(queue, event.ids, event.at_us)
     for message, attempts in zip(picked, event.attempts, strict=True):
         message.attempts, message.place = attempts, FLYING
-    queue.flying_bytes += sum([len(message.body) for message in picked])
+    size_bytes = sum([len(message.body) for message in picked])
+    queue.flying_bytes += size_bytes
     queue.flying_count += len(picked)
     consumer = queue.consumer
     assert consumer is not None, "a batch left for a consumer that is not there"
-    queue.flights[event.batch] = Flight(event.batch, event.ids, picked, consumer, event.at_us)
+    queue.flights[event.batch] = Flight(event.batch, event.ids, picked, consumer, event.at_us, size_bytes)
     state.batches = event.batch
     if queue.backlog_seen is None:  # the autoscaler's first look; from then on it looks when a batch ends
         queue.backlog_seen = len(queue.ready) - queue.ready_gone

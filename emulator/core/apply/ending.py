@@ -17,17 +17,19 @@ if TYPE_CHECKING:
 def settled(state: State, event: Settled) -> None:
     """A push batch is over; the common case, in which everything was acknowledged, has its short way."""
     queue = state.queues[event.queue]
-    flying = [message for message in queue.flights.pop(event.batch).messages if message.place == FLYING]
-    flying_bytes = sum([len(message.body) for message in flying])
-    queue.flying_count -= len(flying)
-    queue.flying_bytes -= flying_bytes
-    if len(event.acked) == len(flying):
+    flight = queue.flights.pop(event.batch)
+    if len(event.acked) == len(flight.messages):  # so nobody has acknowledged one of them meanwhile
+        queue.flying_count -= len(flight.messages)
+        queue.flying_bytes -= flight.size_bytes
+        queue.backlog_bytes -= flight.size_bytes
         delete = queue.messages.__delitem__
-        for message in flying:
+        for message in flight.messages:
             message.place = GONE
             delete(message.id)
-        queue.backlog_bytes -= flying_bytes
     else:
+        flying = [message for message in flight.messages if message.place == FLYING]
+        queue.flying_count -= len(flying)
+        queue.flying_bytes -= sum([len(message.body) for message in flying])
         remove(queue, event.acked)
     if event.repeated:
         requeue(state, queue, event.repeated, [event.at_us] * len(event.repeated))

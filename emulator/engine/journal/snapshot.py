@@ -110,9 +110,10 @@ def _restore(queue: QueueState, row: _Queue) -> None:
     queue.backlog_bytes = sum(map(len, map(attrgetter("body"), queue.messages.values())))
     for batch, ids, consumer, started_us in row.flights:
         messages = [queue.messages[id] for id in ids if id in queue.messages]
-        queue.flights[batch] = Flight(batch, ids, messages, consumer, started_us)
+        size_bytes = sum(len(message.body) for message in messages)
+        queue.flights[batch] = Flight(batch, ids, messages, consumer, started_us, size_bytes)
         queue.flying_count += len(messages)
-        queue.flying_bytes += sum(len(message.body) for message in messages)
+        queue.flying_bytes += size_bytes
     queue.window.extend(row.window)
     queue.lately = sum(count for _at_us, count in row.window)
     queue.slots, queue.backlog_seen, queue.failure_permille = row.scale

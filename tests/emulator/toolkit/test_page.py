@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cfq_lint import rules
+from cfq_lint.rules.registry import BY_KEY
 from emulator import toolkit
 from emulator.toolkit import Dialect
 
@@ -39,4 +39,4 @@ def test_the_options_of_the_dialect_are_all_told():
 
 def test_every_rule_that_is_named_exists():
     for code in re.findall(r"CFQ\d{3}", TEXT):
-        assert code in rules.BY_KEY
+        assert code in BY_KEY

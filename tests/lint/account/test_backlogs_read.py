@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import datetime as dt
-from types import SimpleNamespace
 
 from cfq_lint.account.account import IDLE_MAX, read
 from cfq_lint.account.payloads import Envelope
@@ -17,7 +16,7 @@ class Recorded:
     """An API that lists four queues and notes what else it is asked for."""
 
     host = "api"
-    clock = SimpleNamespace(now=lambda: dt.datetime(2026, 1, 5, tzinfo=dt.UTC))
+    now = dt.datetime(2026, 1, 5, tzinfo=dt.UTC)
 
     def __init__(self, idle=()):
         self.asked = set()

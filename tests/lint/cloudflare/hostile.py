@@ -15,7 +15,10 @@ from urllib.parse import parse_qs, quote, urlsplit
 from cfq_lint.account.pace import Clock
 
 TOKEN = "Zx9-Qp_7TokenThatNobodyMaySee0123456789A"
+KEY, EMAIL = "c2547eb745079dac9320b638f5e225cf483cc5cfdda41", "ops@example.com"
 ACCOUNT = "0123456789abcdef0123456789abcdef"
+DATE = "Thu, 01 Jan 2026 00:00:00 GMT"
+"""What the server's clock says."""
 
 
 class Request:
@@ -54,6 +57,9 @@ class Handler(BaseHTTPRequestHandler):
         request = Request(self)
         self.server.seen.append(request)
         self.server.script(self, request)
+
+    def date_time_string(self, timestamp=None) -> str:  # noqa: ARG002
+        return DATE
 
     def log_message(self, *_: object) -> None:
         pass

@@ -239,7 +239,7 @@ json_values = st.recursive(
 @settings(max_examples=60)
 def test_any_json_is_either_read_or_refused_as_another_shape(result, fields):
     class Canned:
-        host, clock = "h", FakeClock()
+        host, now = "h", FakeClock().now()
 
         async def get(self, *path, **_query):
             plain = [{**queue("orders"), **fields}] if path == ("queues",) else result

@@ -59,7 +59,7 @@ def test_what_holds_no_token_stays_as_it_is():
 @pytest.mark.parametrize("short", ["t", "test", "a" * (LENGTH_MIN - 1)])
 def test_a_token_so_short_that_it_is_none_is_not_taken_out_of_innocent_words(short):
     assert Secret(short).scrub("a latest test") == "a latest test"
-    assert Secret(short).header == f"Bearer {short}"
+    assert Secret(short).headers == {"Authorization": f"Bearer {short}"}
 
 
 @pytest.mark.parametrize("bad", ["", "   ", "\n", "to ken-0123456", "tok\nen-0123456", "tökén-0123456", "token\x00-0123456", "token\x7f0123456", "token\u2028012345"])
@@ -71,7 +71,7 @@ def test_a_token_that_cannot_stand_in_a_header_is_refused_without_being_shown(ba
 
 
 def test_space_around_a_token_is_none_of_it():
-    assert Secret(f" {TOKEN}\n").header == f"Bearer {TOKEN}"
+    assert Secret(f" {TOKEN}\n").headers == {"Authorization": f"Bearer {TOKEN}"}
 
 
 def test_a_secret_shows_itself_to_nobody():
