@@ -29,6 +29,7 @@ lint: $(STAMP) ## ruff, mypy, and whether everything generated is fresh
 generate: $(STAMP) ## write schemas, rule pages, README's table and the hook manifest anew
 	$(BIN)/python -m cfq_lint.cli.generate
 	$(BIN)/python -m emulator.cli.generate
+	$(BIN)/python -m tests.architecture.floors
 
 bench: $(STAMP) ## measure beside the peers; they are installed into .bench
 	$(BIN)/python tests/bench/lint_bench.py

@@ -5,10 +5,10 @@
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from cfq_lint.facts.errors import UnknownRule, WrongSettings
     from cfq_lint.model.finding import Edit, Finding, Fix, Related, Severity
-    from cfq_lint.run.engine import Report, UnknownRule
+    from cfq_lint.run.engine import Report
     from cfq_lint.run.lint import lint_paths, lint_text
-    from cfq_lint.run.settings import WrongSettings
     from cfq_lint.source.text import Place
 
 __all__ = [
@@ -34,8 +34,8 @@ _ROOMS = {
     "Related": "model.finding",
     "Report": "run.engine",
     "Severity": "model.finding",
-    "UnknownRule": "run.engine",
-    "WrongSettings": "run.settings",
+    "UnknownRule": "facts.errors",
+    "WrongSettings": "facts.errors",
     "lint_paths": "run.lint",
     "lint_text": "run.lint",
 }

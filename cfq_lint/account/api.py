@@ -22,6 +22,7 @@ from cfq_lint import __version__
 from cfq_lint.account import errors
 from cfq_lint.account.pace import Clock, Pace, moment, seconds_asked
 from cfq_lint.account.payloads import Envelope, read_as
+from cfq_lint.facts.errors import AccountError
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -95,7 +96,7 @@ class Api:
             tries += 1
             try:
                 return self._judged(*await self._asked(url, query))
-            except errors.AccountError as error:
+            except AccountError as error:
                 await self._pace.wait(error, tries)
 
     async def _asked(self, url: str, query: dict[str, int]) -> tuple[int, httpx.Headers, bytes]:
@@ -115,7 +116,7 @@ class Api:
         except (httpx.HTTPError, OSError, UnicodeError) as error:
             raise self._lost(error) from None
 
-    def _lost(self, error: Exception) -> errors.AccountError:
+    def _lost(self, error: Exception) -> AccountError:
         """What a fault of the connection means."""
         cause: BaseException | None = error
         why = str(error) or type(error).__name__

@@ -26,19 +26,11 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from cfq_lint.facts import limits
+from cfq_lint.facts.errors import AccountError
 
 WAIT_SECONDS_MAX = 30
 """How long an audit waits in all because the server said no; whoever runs it would rather know."""
-
-
-class AccountError(Exception):
-    """The account could not be read."""
-
-    retries: ClassVar[int] = 0
-    wait_seconds: float | None = None
 
 
 class WrongAccess(AccountError):

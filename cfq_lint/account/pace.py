@@ -7,9 +7,13 @@ import datetime as dt
 import time
 from collections import deque
 from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING
 
-from cfq_lint.account.errors import WAIT_SECONDS_MAX, AccountError, TooLong
+from cfq_lint.account.errors import WAIT_SECONDS_MAX, TooLong
 from cfq_lint.facts import limits
+
+if TYPE_CHECKING:
+    from cfq_lint.facts.errors import AccountError
 
 BACKOFF_SECONDS = 0.5
 """The first wait where the server names none; each further one is twice as long."""

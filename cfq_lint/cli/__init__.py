@@ -40,5 +40,10 @@ def main(argv: list[str] | None = None) -> int:
         except OSError:
             pass  # that was said already
         return 2
+    except Exception:  # noqa: BLE001 - Python would exit with 1, which says that there are findings
+        import traceback
+
+        print(f"cfq-lint: this is a fault of cfq-lint, please report it\n{traceback.format_exc()}", end="", file=sys.stderr)
+        return 2
     except KeyboardInterrupt:
         return 130

@@ -10,12 +10,13 @@ from cfq_lint.checklist import json as checklist_json
 from cfq_lint.checklist import judge
 from cfq_lint.checklist import text as checklist_text
 from cfq_lint.checklist.model import FAIL
-from cfq_lint.cli.check import CLEAN, FAILED, FOUND, Usage, say, show, terminal_width, use_colour
+from cfq_lint.cli.check import CLEAN, FAILED, FOUND, say, show, terminal_width, use_colour
 from cfq_lint.estimate import html as estimate_html
 from cfq_lint.estimate import json as estimate_json
 from cfq_lint.estimate import text as estimate_text
 from cfq_lint.estimate.model import estimate
 from cfq_lint.facts import quantities
+from cfq_lint.facts.errors import Usage, WrongQuantity
 from cfq_lint.model.account_facts import DeclaredLoad
 from cfq_lint.model.project import project_of
 from cfq_lint.source.discovery import source_at
@@ -60,7 +61,7 @@ def given_load(values: dict[str, Any]) -> DeclaredLoad:
         if values[name] is not None:
             try:
                 value = read(values[name])
-            except quantities.WrongQuantity as error:
+            except WrongQuantity as error:
                 raise Usage(f"--{name}: {error}") from error
             said[field] = value if isinstance(value, int) else float(value)
     return DeclaredLoad(**said)

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 from cfq_lint.account import account as reader
 from cfq_lint.account.api import BASE_URLS, PUBLIC, Api
 from cfq_lint.account.secret import Secret
-from cfq_lint.cli.check import Usage, say, use_colour
+from cfq_lint.cli.check import say, use_colour
+from cfq_lint.facts.errors import Usage
 from cfq_lint.facts.record import record
 
 if TYPE_CHECKING:

@@ -13,6 +13,7 @@ import typer
 from cfq_lint import __version__
 from cfq_lint.cli.check import check, fail
 from cfq_lint.cli.options import AUDIT, CHECK, FLAG, LIST, Option, complete
+from cfq_lint.facts.errors import LinterError, UnknownRule
 from cfq_lint.source.discovery import FILE_PATTERN
 
 if TYPE_CHECKING:
@@ -151,7 +152,7 @@ def explain(rule: Annotated[str, typer.Argument(help="A rule's name or code, the
     """Explain a rule: what it finds, why it matters, what is right, and the limits it rests on; a word lists what it means."""
     from cfq_lint.report.pages import explanation, rules_about, rules_as_text
     from cfq_lint.rules.registry import load
-    from cfq_lint.run.engine import UnknownRule, matching
+    from cfq_lint.run.engine import matching
 
     try:
         modules = matching(rule)
@@ -192,13 +193,11 @@ def diff(
     format: _Listing = "text",
 ) -> None:
     """Show what a deploy would change for queues, and what it would leave behind."""
-    from cfq_lint.cli.check import Usage
     from cfq_lint.cli.compare import diff as compare
-    from cfq_lint.source.document import Unreadable
 
     _one_of("format", format, _LISTINGS)
     try:
         code = compare(old, new, as_json=format == "json")
-    except (Usage, Unreadable) as error:
+    except LinterError as error:
         code = fail(str(error))
     raise typer.Exit(code)

@@ -5,25 +5,25 @@ from __future__ import annotations
 import traceback
 from typing import TYPE_CHECKING, Any
 
-from cfq_lint.account.errors import AccountError
 from cfq_lint.cli.acceptance import accept, is_asked
 from cfq_lint.cli.access import ACCOUNT, TOKEN, access, one_account, read, timeout, tokens
-from cfq_lint.cli.check import Usage, answer, fail, refuse_dashes, say, write
+from cfq_lint.cli.check import answer, fail, refuse_dashes, say, write
+from cfq_lint.facts.errors import LinterError, Unreadable, Usage
 from cfq_lint.facts.record import record
 from cfq_lint.model.facts_file import as_text, from_text
 from cfq_lint.model.topology import links_of
 from cfq_lint.model.wrangler import Worker
 from cfq_lint.report.deploy import Deploy, deploy_of, without_repeats
-from cfq_lint.run.engine import Report, UnknownRule, judge
+from cfq_lint.run.engine import Report, judge
 from cfq_lint.run.lint import find_files, finish, open_documents
 from cfq_lint.run.plan import Plan, find_settings, make_plan, read_snapshot
-from cfq_lint.run.settings import Settings, WrongSettings
 from cfq_lint.source.discovery import Surroundings
-from cfq_lint.source.document import Document, Unreadable
 
 if TYPE_CHECKING:
     from cfq_lint.account.secret import Secret
     from cfq_lint.model.account_facts import Facts
+    from cfq_lint.run.settings import Settings
+    from cfq_lint.source.document import Document
 
 _ORIGIN = "in the account"
 
@@ -55,13 +55,11 @@ def audit(values: dict[str, Any]) -> int:
         if wants_more:
             return accept(gathered.report, gathered.workers, gathered.facts, values, clean)
         return answer(gathered.report, {**values, "diff": False}, gathered.settings, clean=clean, deploy=gathered.deploy)
-    except (Usage, UnknownRule, Unreadable, WrongSettings, AccountError) as error:
+    except LinterError as error:
         return fail(clean(str(error)))
     except OSError:
         raise  # of our output; whoever runs all commands says it
-    except Exception as error:  # noqa: BLE001 - it is said here, since Python would say it with the token
-        if type(error).__name__ == "WrongBaseline":
-            return fail(clean(str(error)))
+    except Exception:  # noqa: BLE001 - it is said here, since Python would say it with the token
         return fail(clean(f"this is a fault of cfq-lint, please report it\n{traceback.format_exc().rstrip()}"))
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import sys
 
+from cfq_lint.facts.errors import LinterError, Usage
 from cfq_lint.model.finding import Severity
-from cfq_lint.run.engine import Report, UnknownRule, judge
+from cfq_lint.run.engine import Report, judge
 from cfq_lint.run.lint import find_files, finish, judge_files
 from cfq_lint.run.plan import Plan, find_settings, make_plan, read_snapshot
-from cfq_lint.source.document import Unreadable, from_bytes
+from cfq_lint.source.document import from_bytes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,22 +25,12 @@ if TYPE_CHECKING:
 CLEAN, FOUND, FAILED = 0, 1, 2
 
 
-class Usage(Exception):  # noqa: N818 - it says what was used wrongly
-    """Options or files that cannot be used; the message says why."""
-
-
 def check(values: dict[str, Any]) -> int:
     """Lint, repair where asked, report; the exit code. `values` are those of `options.parse`."""
     try:
         return _check(values)
-    except (Usage, UnknownRule, Unreadable) as error:
+    except LinterError as error:
         return fail(str(error))
-    except Exception as error:
-        from cfq_lint.run.fixer import FixFailed  # loaded only where something failed
-
-        if isinstance(error, FixFailed) or type(error).__name__ in {"WrongSettings", "WrongBaseline"}:
-            return fail(str(error))
-        raise
 
 
 def fail(message: str) -> int:

@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 
+from cfq_lint.facts.errors import WrongQuantity
+
 _NUMBER = r"(\d(?:[_,]?\d){0,14}(?:\.\d{1,15})?)\s*"
 """Up to fifteen digits on each side of the point: what has more is a slip of the finger."""
 _TIMES = {
@@ -19,10 +21,6 @@ _PERIODS = {unit: seconds for unit, seconds in _TIMES.items() if seconds >= 1} |
 _SIZES = {"": 1, "b": 1, "k": 1_000, "kb": 1_000, "m": 1_000_000, "mb": 1_000_000, "kib": 1_024, "mib": 1_048_576}
 _TIME_ADVICE = "write 200ms, 2s, 5m, 24h or 1h30m"
 _COUNTS = {"": 1, "k": 1_000, "m": 1_000_000, "g": 1_000_000_000}
-
-
-class WrongQuantity(ValueError):  # noqa: N818 - it names what the user wrote
-    """Something that is no quantity of its kind; the message says what is."""
 
 
 def rate(text: str) -> Fraction:

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 
 from cfq_lint.facts import limits
+from cfq_lint.facts.errors import WrongSettings
 from cfq_lint.model.account_facts import PAID, ConsumerFacts, Facts, QueueFacts
-from cfq_lint.run.settings import WrongSettings, field_of, wanted
+from cfq_lint.model.mistakes import field_of, wanted
 
 if TYPE_CHECKING:
     import datetime as dt

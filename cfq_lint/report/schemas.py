@@ -91,7 +91,19 @@ def report() -> dict[str, Any]:
         "end_line": {"type": "integer", "minimum": 1},
         "end_column": {"type": "integer", "minimum": 1, "description": "exclusive"},
     }
-    counts = ("files", "errors", "warnings", "infos", "fixable", "suppressed", "baselined", "unparsed", "problems", "skipped")
+    counts = (
+        "files",
+        "errors",
+        "warnings",
+        "infos",
+        "fixable",
+        "suppressed",
+        "baselined",
+        "unparsed",
+        "problems",
+        "skipped",
+        "unknown",
+    )
     fix = _object({"title": _TEXT, "safe": {"type": "boolean"}, "edits": _list(_object({**place, "text": _TEXT}))})
     finding = {
         "code": {"type": "string", "pattern": "^CFQ[0-9]{3}$"},
@@ -101,6 +113,7 @@ def report() -> dict[str, Any]:
         **place,
         "url": _TEXT,
         "environment": {"type": ["string", "null"], "description": "null is the top level"},
+        "address": {"type": ["string", "null"], "description": "of the resource, in a Terraform plan"},
         "fix": {"anyOf": [fix, {"type": "null"}]},
         "related": _list(_object({**place, "message": _TEXT})),
     }

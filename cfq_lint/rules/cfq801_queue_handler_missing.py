@@ -2,9 +2,9 @@
 
 ## What it does
 Reads the entry file that `main` names, without running it, and reports it where it certainly exports no queue handler: a
-Python file without `queue` in its entry class or `on_queue`; with the extra `cfq-lint[code]` also a JavaScript or
-TypeScript module whose default export has no `queue`. Where it cannot be sure, as with re-exports, it says nothing, nor of
-a configuration for a test or for local work. A consumer beside assets and without any `main` has no handler either.
+Python file without `queue` in its entry class or `on_queue`, a JavaScript or TypeScript module whose default export has no
+`queue`. Where it cannot be sure, as with re-exports, it says nothing, nor of a configuration for a test or for local work.
+A consumer beside assets and without any `main` has no handler either.
 
 ## Why it matters
 The deploy fails with API code 11001 (queue handler is missing).

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 
+from cfq_lint.facts.errors import WrongBaseline
 from cfq_lint.facts.record import replace
 from cfq_lint.model.finding import Finding, fingerprint
 
@@ -16,10 +17,6 @@ if TYPE_CHECKING:
     from cfq_lint.run.engine import Report
 
 VERSION = 1
-
-
-class WrongBaseline(Exception):  # noqa: N818 - it names what the user gave
-    """A baseline that cannot be used; the message says why."""
 
 
 def as_text(report: Report, file: str) -> str:

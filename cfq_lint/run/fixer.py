@@ -15,10 +15,6 @@ ROUNDS_MAX = 10
 """Fixes that wait for each other settle in two or three rounds; what has not settled by now never will."""
 
 
-class FixFailed(Exception):  # noqa: N818 - it names what happened
-    """A file's fixes did not settle, or broke its syntax; nothing of it may be written. A fault of the linter."""
-
-
 @record
 class Applied:
     """The text after a round, byte order mark included, and the findings whose fix is in it."""

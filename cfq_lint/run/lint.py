@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import os
 
+from cfq_lint.facts.errors import Unreadable
 from cfq_lint.facts.record import replace
 from cfq_lint.model.finding import sort_key
 from cfq_lint.rules.registry import INDEX
 from cfq_lint.run.engine import FileResult, Report, conclude, judge
 from cfq_lint.run.plan import Plan, find_settings, make_plan, read_snapshot
 from cfq_lint.source import discovery
-from cfq_lint.source.document import Document, Unreadable, read
+from cfq_lint.source.document import Document, read
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

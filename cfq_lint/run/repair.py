@@ -6,10 +6,11 @@ import os
 import tempfile
 from collections import Counter
 
+from cfq_lint.facts.errors import FixFailed
 from cfq_lint.facts.record import record
 from cfq_lint.model.finding import fingerprint
 from cfq_lint.run.engine import FileResult, Report, judge
-from cfq_lint.run.fixer import ROUNDS_MAX, FixFailed, apply, is_applicable
+from cfq_lint.run.fixer import ROUNDS_MAX, apply, is_applicable
 from cfq_lint.run.lint import finish
 from cfq_lint.source import discovery
 from cfq_lint.source.document import Document, from_bytes

@@ -6,14 +6,15 @@ settings does not load this module, nor pydantic.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from cfq_lint.facts.errors import Unreadable, WrongSettings
 from cfq_lint.model.account_facts import DeclaredLoad, DeclaredMetrics, QueueFacts
 from cfq_lint.model.finding import Severity
-from cfq_lint.source.document import Document, Unreadable, read
+from cfq_lint.model.mistakes import field_of, wanted
+from cfq_lint.source.document import Document, read
 from cfq_lint.source.node import ARRAY, OBJECT
 
 if TYPE_CHECKING:
@@ -127,10 +128,6 @@ class Settings(BaseModel):
         return Severity(self.fail_on)
 
 
-class WrongSettings(Exception):  # noqa: N818 - it names what the user wrote
-    """A settings file that cannot be used; the message has one line a mistake, each with path, line and column."""
-
-
 def load(path: str, table: tuple[str, ...]) -> Settings:
     """Read the settings in `table` of a TOML file. Raises WrongSettings."""
     try:
@@ -175,48 +172,6 @@ def _mistake(document: Document, node: Node | None, mistake: Any) -> str:
         advice = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(sorted(known))}"
         return _said(document, start, f"there is no setting {name!r}; {advice}")
     return _said(document, start, f"{name} {wanted(mistake)}")
-
-
-def field_of(mistake: Any) -> str:
-    """The dotted name of the field that pydantic complains of, without the names of its own that it adds for alternatives."""
-    return ".".join(str(part) for part in mistake["loc"] if not re.search(r"[\[\]]|^constrained-|^(str|int|bool)$", str(part)))
-
-
-def wanted(mistake: Any) -> str:
-    """What a field must be, of what pydantic complains of, and what it is; to stand behind the field's name."""
-    kind, given, bounds = mistake["type"], mistake["input"], mistake.get("ctx", {})
-    if field_of(mistake).startswith(_WATCHED_FIELDS, field_of(mistake).rfind("metrics.")):
-        return f"is a text or false, not {_shown(given)}"
-    if kind == "literal_error":
-        return f"is one of {bounds['expected'].replace(' or ', ', ').replace(chr(39), '')}, not {_shown(given)}"
-    if kind == "extra_forbidden":
-        return "is not known"
-    if kind == "json_invalid":
-        return f"is no JSON: {bounds['error']}"
-    if kind == "string_too_short":
-        return "is a text that is not empty"
-    article = {
-        "list": "a list",
-        "dict": "a table",
-        "model": "a table",
-        "int": "a whole number",
-        "float": "a number",
-        "string": "a text",
-    }
-    form = next((words for start, words in article.items() if kind.startswith((start, f"{start}_"))), None)
-    if form is not None and "input" not in kind:
-        return f"is {form}, not {_shown(given)}"
-    said = mistake["msg"].removeprefix("Input ").replace("should be", "is to be")
-    return f"{said[0].lower()}{said[1:]}, not {_shown(given)}"
-
-
-def _shown(value: object) -> str:
-    text = {True: "true", False: "false"}.get(value, repr(value)) if isinstance(value, bool) else repr(value)
-    return text if len(text) <= _SHOWN_MAX else f"{text[: _SHOWN_MAX - 1]}…"
-
-
-_SHOWN_MAX = 40
-_WATCHED_FIELDS = "metrics."
 
 
 def _known(depth: int) -> set[str]:

@@ -9,9 +9,12 @@ from __future__ import annotations
 import os
 import re
 
+from cfq_lint.facts.errors import Unreadable
 from cfq_lint.facts.keys import is_placeholder
 from cfq_lint.source.document import (
+    BESIDE,
     BUILT,
+    CONFIG_NAME,
     NAMED,
     NAMES,
     REDIRECT,
@@ -20,7 +23,6 @@ from cfq_lint.source.document import (
     Document,
     Entry,
     Redirect,
-    Unreadable,
     read,
 )
 from cfq_lint.source.node import OBJECT
@@ -29,8 +31,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-FILE_PATTERN = r"(^|/)wrangler(\.[\w-]+)?\.(jsonc?|toml)$"
-"""Files that hold a wrangler configuration by their name."""
+FILE_PATTERN = r"(^|/)(wrangler(\.[\w-]+)?\.(jsonc?|toml)|cloudflare\.config\.ts)$"
+"""Files that hold a Worker's configuration by their name."""
 HOOK_PATTERN = rf"{FILE_PATTERN}|(^|/)cfq-lint\.toml$"
 """Files whose change can bring a finding in a configuration: what a pre-commit hook waits for."""
 SOURCE_PATTERN = r"\.(py|[cm]?[jt]sx?)$"
@@ -203,6 +205,8 @@ def survey(document: Document, path: str, surroundings: Surroundings) -> None:
     folder, name = os.path.split(os.path.abspath(path))
     document.entry = _entry(document, folder)
     document.apart = _apart(document, name, path, surroundings.within(folder))
+    if name == CONFIG_NAME and any(os.path.isfile(f"{folder}/{each}") for each in NAMES):
+        document.apart = document.apart or BESIDE
     if name not in NAMES:
         return
     names, base = surroundings.of(folder)
@@ -238,7 +242,7 @@ def _apart(document: Document, name: str, path: str, folders: Iterable[str]) -> 
 def _entry(document: Document, folder: str) -> Entry | None:
     """The source that `main` names, if the file configures a consumer and the source can be read. Nothing of it is ever run."""
     root = document.tree.root
-    if root is None or root.kind != OBJECT or "consumers" not in document.text:
+    if root is None or root.kind != OBJECT or ("consumers" not in document.text and document.dialect is None):
         return None
     main = next((member.node.value for member in reversed(root.value) if member.key == "main"), None)
     if not isinstance(main, str) or not main.endswith(ENTRY_ENDINGS):

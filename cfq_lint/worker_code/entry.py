@@ -1,13 +1,14 @@
 """Does a Worker's source certainly lack a queue handler? Read, never run; whoever is not sure says no.
 
-Python is read with `ast`. JavaScript and TypeScript need the extra `cfq-lint[code]` (tree-sitter); without, nothing is certain.
+Python is read with `ast`, JavaScript and TypeScript with tree-sitter.
 """
 
 from __future__ import annotations
 
 import ast
-import importlib
 import warnings
+
+from cfq_lint.source import javascript
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ def certainly_lacks_queue_handler(path: str, text: str) -> bool:
     """Whether a source certainly exports no queue handler. `path` tells its language; False wherever there is doubt."""
     if path.endswith(".py"):
         return _python_lacks(text)
-    return _javascript_lacks(text, typescript=path.endswith(("ts", "tsx")))
+    return _javascript_lacks(path, text)
 
 
 def _python_lacks(text: str) -> bool:
@@ -63,15 +64,9 @@ def _is_plain(node: ast.ClassDef) -> bool:
     return not node.decorator_list and not node.keywords and all(name in _KNOWN_BASES for name in names)
 
 
-def _javascript_lacks(text: str, *, typescript: bool) -> bool:
-    try:
-        sitter: Any = importlib.import_module("tree_sitter")
-        grammar: Any = importlib.import_module("tree_sitter_typescript" if typescript else "tree_sitter_javascript")
-    except ImportError:
-        return False
-    language = sitter.Language(grammar.language_typescript() if typescript else grammar.language())
-    root = sitter.Parser(language).parse(text.encode("utf-8", "replace")).root_node
-    if root.has_error:
+def _javascript_lacks(path: str, text: str) -> bool:
+    root = javascript.parsed(path, text.encode("utf-8", "replace"))
+    if root is None:
         return False
     exported = [node for node in root.children if node.type == "export_statement"]
     default = [node for node in exported if any(child.type == "default" for child in node.children)]

@@ -1,14 +1,14 @@
-"""JavaScript and TypeScript into steps, with tree-sitter (the extra `cfq-lint[code]`).
+"""JavaScript and TypeScript into steps, with tree-sitter.
 
 The module is longer than most: a language's statements and expressions are one table.
 """
 
 from __future__ import annotations
 
-import importlib
 import re
 
 from cfq_lint.facts.record import replace
+from cfq_lint.source.javascript import parsed
 from cfq_lint.worker_code import javascript_links as links
 from cfq_lint.worker_code.javascript_nodes import (
     DECLARED,
@@ -75,15 +75,10 @@ _DIGITS_MAX = 9
 
 
 def read(path: str, text: str) -> Module | None:
-    """The module; None where it does not parse. Raises ImportError where the extra is not installed."""
-    sitter: Any = importlib.import_module("tree_sitter")
-    typescript = path.endswith(("ts", "tsx"))
-    grammar: Any = importlib.import_module("tree_sitter_typescript" if typescript else "tree_sitter_javascript")
-    kind = "language_tsx" if path.endswith("tsx") else "language_typescript" if typescript else "language"
-    language = sitter.Language(getattr(grammar, kind)())
+    """The module; None where it does not parse."""
     source = text.encode("utf-8", "replace")
-    root = sitter.Parser(language).parse(source).root_node
-    if root.has_error:
+    root = parsed(path, source)
+    if root is None:
         return None
     try:
         return _Reader(path, text, source).module(root)

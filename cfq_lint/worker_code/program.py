@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 MODULES_MAX = 200
 """No Worker has that many modules of its own; what has is not read on."""
-INSTALL = "pip install 'cfq-lint[code]'"
 _SCRIPTS = (".ts", ".js", ".mts", ".mjs", ".tsx", ".jsx", ".cjs", ".cts")
 _ALIASES = ("@/", "~/", "#/")
 """With what paths begin that a bundler or tsconfig.json leads to the sources; no package has such a name."""
@@ -154,10 +153,7 @@ def load(entry: str, read: Callable[[str], str | None]) -> Program:
             # In Python what is not there may as well be a package, or a name in a module.
             unread |= {shown} if text is not None or not entry.endswith(".py") else set()
             continue
-        try:
-            module = _reader(path)(path, text)
-        except ImportError:
-            return Program(entry, {}, f"{entry} is JavaScript or TypeScript, and its parser is not installed", INSTALL)
+        module = _reader(path)(path, text)
         if module is None and path == entry:
             return Program(entry, {}, f"{entry} does not parse", "correct it")
         if module is None:

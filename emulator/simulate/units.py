@@ -6,6 +6,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, TypeVar
 
 from cfq_lint.facts import quantities
+from cfq_lint.facts.errors import WrongQuantity
 from emulator.core.limits import SECOND_US
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ _UNITS = ((999.5e6, 1e9, "G"), (999.5e3, 1e6, "M"), (1e4, 1e3, "k"))
 def _read(read: Callable[[str], T], text: str, what: str) -> T:
     try:
         return read(text)
-    except quantities.WrongQuantity as error:
+    except WrongQuantity as error:
         message = f"{what}: {error}"
         raise ValueError(message) from None
 

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cfq_lint import lint_paths
-from cfq_lint.model.wrangler import Environment, Unreadable, read_worker
+from cfq_lint.facts.errors import Unreadable
+from cfq_lint.model.wrangler import Environment, read_worker
 from emulator.core.model import Consumer
 from emulator.core.refusals import ConfigRefused
 

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cfq_lint import lint_paths, lint_text
-from cfq_lint.source.document import FILE_SIZE_MAX_BYTES, Unreadable, from_bytes, read
+from cfq_lint.facts.errors import Unreadable
+from cfq_lint.source.document import FILE_SIZE_MAX_BYTES, from_bytes, read
 from cfq_lint.source.text import Lines
 
 from .support import document_of, lint_files, run

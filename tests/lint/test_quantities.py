@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from cfq_lint.facts.quantities import WrongQuantity, dollars, duration, number, rate, seconds, share, size
+from cfq_lint.facts.errors import WrongQuantity
+from cfq_lint.facts.quantities import dollars, duration, number, rate, seconds, share, size
 
 
 @pytest.mark.parametrize(

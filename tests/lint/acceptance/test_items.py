@@ -182,15 +182,6 @@ def test_4_the_source_says_how_it_acknowledges(text, source, verdict, tmp_path):
     assert answer(listed, 4, "orders").verdict == verdict
 
 
-def test_4_says_what_to_install(tmp_path, monkeypatch):
-    import sys
-
-    monkeypatch.setitem(sys.modules, "tree_sitter", None)
-    found = answer(declared(tmp_path), 4, "orders")
-    assert found.verdict == "unknown"
-    assert found.todo[0].startswith("pip install 'cfq-lint[code]'")
-
-
 @pytest.mark.parametrize(
     ("value", "verdict"),
     [("3", "pass"), ("0", "pass"), ("100", "pass"), ("101", "fail"), ("-1", "fail"), ("1.5", "fail"), ('"3"', "fail"), ("null", "fail")],

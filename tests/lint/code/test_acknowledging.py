@@ -316,15 +316,6 @@ def test_what_is_not_there_is_said():
     assert load("gone.js", lambda _: None).problem == "gone.js cannot be read"
 
 
-def test_without_the_parser_it_says_what_to_install(monkeypatch):
-    import sys
-
-    monkeypatch.setitem(sys.modules, "tree_sitter", None)
-    program = read(js(""))
-    assert "parser is not installed" in program.problem
-    assert program.remedy == "pip install 'cfq-lint[code]'"
-
-
 def test_too_many_ways_are_given_up():
     body = "".join(f"if (env.a{i}) {{ await f{i}(m.body); }} else if (env.b{i}) {{ m.ack(); }} else {{ await g{i}(m.body); }}\n" for i in range(40))
     found = handled(js("for (const m of batch.messages) {" + body + "}"))
