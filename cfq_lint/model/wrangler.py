@@ -15,7 +15,7 @@ import os
 
 from cfq_lint.facts.errors import Unreadable
 from cfq_lint.facts.keys import CONSUMER_KEYS, DECLARED_KEYS, PRODUCER_KEYS, Key, Spelling, may_mean_queues, meant, normal
-from cfq_lint.source.document import CONFIG_NAME, NAMES, read
+from cfq_lint.source.document import CONFIG_NAME, NAMES, PLAN, read
 from cfq_lint.source.node import ARRAY, BOOLEAN, DECLARED, NULL, NUMBER, OBJECT, STRING, Member, Node
 
 TYPE_CHECKING = False
@@ -393,6 +393,11 @@ class Worker:
     def is_pages(self) -> bool:
         """Whether the file configures a Pages project."""
         return self.top.is_pages
+
+    @property
+    def is_plan(self) -> bool:
+        """Whether the file is a Terraform plan, of which each environment is another Worker."""
+        return self.document.syntax == PLAN
 
     @property
     def declared(self) -> list[Declared]:

@@ -46,11 +46,12 @@ APART_WORDS = frozenset({
 })  # fmt: skip
 """A word of these in a file's name, as in `wrangler.local.jsonc`, says that it is not deployed beside the others."""
 APART_FOLDERS = frozenset({
-    "dist", "build", "out", "output", ".output", ".open-next", ".svelte-kit", ".vercel", "test", "tests", "__tests__",
-    "e2e", "fixtures", "__fixtures__", "example", "examples", "sample", "samples", "template", "templates", "demo",
-    "demos", "docs", "playground", "bench", "benchmarks", "vendor",
+    "test", "tests", "__tests__", "e2e", "fixtures", "__fixtures__", "example", "examples", "sample", "samples", "template",
+    "templates", "bench", "benchmarks", "vendor",
 })  # fmt: skip
 """The same of the folders that lead to a file from the top of its repository."""
+BUILD_FOLDERS = frozenset({"dist", "build", "out", "output"})
+"""Where builds put what they write: a `wrangler.json`. People's own Workers may well stand in a folder of such a name."""
 BUILD_KEYS = frozenset({"configPath", "userConfigPath", "topLevelName", "definedEnvironments", "targetEnvironment"})
 """Keys that only a build writes. https://github.com/cloudflare/workers-sdk (workers-utils, `config.ts`: computed fields)"""
 FOLDERS_SKIPPED = frozenset({"node_modules", "__pycache__", "venv"})
@@ -224,8 +225,11 @@ def _apart(document: Document, name: str, path: str, folders: Iterable[str]) -> 
     if not APART_WORDS.isdisjoint(re.split(r"[._-]", name.lower())[1:-1]):
         return NAMED
     given = [] if os.path.isabs(path) else os.path.normpath(os.path.dirname(path)).split(os.sep)
-    if not APART_FOLDERS.isdisjoint(each.lower() for each in (*folders, *given)):
+    within = {each.lower() for each in (*folders, *given)}
+    if not APART_FOLDERS.isdisjoint(within):
         return WITHIN
+    if name == NAMES[0] and not BUILD_FOLDERS.isdisjoint(within):
+        return BUILT
     root = document.tree.root
     for member in root.value if root is not None and root.kind == OBJECT else ():
         if member.key in BUILD_KEYS:
