@@ -16,7 +16,7 @@ from emulator.engine.clock import moment_us
 from emulator.simulate.failure_pattern import draws
 from emulator.simulate.scenario import BATCH, Scenario, Setting, in_outage, invocation_us
 from emulator.simulate.sources import Steady
-from emulator.simulate.tally import FLOWS, Row, Tally, Watcher, edges
+from emulator.simulate.tally import Tally, Watcher, edges
 from emulator.testing.emulator import START, Emulator
 
 if TYPE_CHECKING:
@@ -60,9 +60,9 @@ class _Desk:
         self.tally.sent += len(ids)
         self.living.update(dict.fromkeys(ids, at_us))
 
-    def leave(self, ids: tuple[str, ...]) -> None:
+    def leave(self, at_us: int, ids: tuple[str, ...]) -> None:
         for id in ids:
-            del self.living[id]
+            self.tally.oldest_peak_us = max(self.tally.oldest_peak_us, at_us - self.living.pop(id))
 
     def delivered(self, at_us: int, event: happened.Delivered) -> None:
         tally, count = self.tally, len(event.ids)
@@ -76,9 +76,11 @@ class _Desk:
         self.ordinal += count
         tally.outage_delivered += count if out else 0
         self.next = self.out[event.batch] = _Plan(took_us, out, over, failing, event.attempts)
+        tally.busy_max = max(tally.busy_max, len(self.out))
 
-    def settled(self, event: happened.Settled) -> None:
+    def settled(self, at_us: int, event: happened.Settled) -> None:
         tally, plan = self.tally, self.out.pop(event.batch)
+        tally.backlog_peak = max(tally.backlog_peak, len(self.living))
         tally.failed_batches += event.outcome != "ok"
         tally.acked += len(event.acked)
         tally.retried += len(event.retried)
@@ -93,11 +95,11 @@ class _Desk:
         if event.scale is not None:
             tally.slots_max = max(tally.slots_max, event.scale[0])
         for ids in (event.acked, event.dead, event.dropped, event.expired):
-            self.leave(ids)
+            self.leave(at_us, ids)
 
     def row(self, at_us: int) -> None:
         oldest_us = at_us - next(iter(self.living.values()), at_us)
-        self.tally.rows.append(Row(at_us, len(self.living), oldest_us, *(getattr(self.tally, flow) for flow in FLOWS)))
+        self.tally.keep(at_us, len(self.living), oldest_us)
         self.watcher.edge(at_us, len(self.living))
         self.watcher.see(at_us, len(self.living))
 
@@ -125,12 +127,12 @@ class Counting:
             elif isinstance(event, happened.Delivered):
                 desk.delivered(at_us, event)
             elif isinstance(event, happened.Settled):
-                desk.settled(event)
+                desk.settled(at_us, event)
                 if event.dead:
                     self.desks[str(event.target)].arrive(at_us, event.dead)
             elif isinstance(event, happened.Expired):
                 desk.tally.expired += len(event.ids)
-                desk.leave(event.ids)
+                desk.leave(at_us, event.ids)
             if desk.watcher.waiting and isinstance(event, happened.Settled | happened.Expired):
                 desk.watcher.see(at_us, len(desk.living))
         self._length = expected

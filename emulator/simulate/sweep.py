@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from emulator.simulate.scenario import Scenario
     from emulator.simulate.settings import Value
 
-_ENGINE = 3
+_ENGINE = 4
 """Raised when the same scenario would give another result."""
 EXACT_MESSAGES = 20_000
 """Loads of no more messages than this are run exactly unless somebody says otherwise."""

@@ -48,11 +48,16 @@ _NICE_SECONDS = (
 
 
 class Row(NamedTuple):
-    """A queue at one edge: counts so far, messages in it, and how long ago the oldest of them came. `at_us` from the start."""
+    """A queue at one edge: counts so far, messages in it, and how long ago the oldest of them came. `at_us` from the start.
+
+    The peaks are the highest of both since the edge before, looked at whenever a batch ends: short waits show in them.
+    """
 
     at_us: int
     backlog: int
     oldest_us: int
+    backlog_peak: int
+    oldest_peak_us: int
     sent: int
     delivered: int
     acked: int
@@ -96,11 +101,22 @@ class Tally:
     watches: list[Watch] = field(default_factory=list)
     end_us: int = 0
     slots_max: int = 1
+    busy_max: int = 0
+    """Batches that were out at a time, at the most: the concurrency that was needed, or had where that was not enough."""
+    backlog_peak: int = 0
+    oldest_peak_us: int = 0
+    """Since the last row."""
 
     @property
     def gone(self) -> int:
         """Messages that have left the queue."""
         return self.acked + self.dead_lettered + self.dropped + self.expired
+
+    def keep(self, at_us: int, backlog: int, oldest_us: int) -> None:
+        """Keep a row; the peaks begin anew."""
+        peaks = max(self.backlog_peak, backlog), max(self.oldest_peak_us, oldest_us)
+        self.rows.append(Row(at_us, backlog, oldest_us, *peaks, *(getattr(self, flow) for flow in FLOWS)))
+        self.backlog_peak = self.oldest_peak_us = 0
 
     @property
     def waiting(self) -> int:

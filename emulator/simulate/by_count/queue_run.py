@@ -19,7 +19,7 @@ from emulator.simulate.by_count.returned_lots import Part, Returned
 from emulator.simulate.failure_pattern import draws
 from emulator.simulate.scenario import BATCH, Scenario, Setting, in_outage, invocation_us
 from emulator.simulate.sources import NEVER_US, DeadLetters, Source
-from emulator.simulate.tally import FLOWS, Row, Tally, Watcher, edges
+from emulator.simulate.tally import Tally, Watcher, edges
 
 Flight = tuple[int, int, int, list[Part], bool, bool]
 """A batch that is out: when it ends, the number of its first delivery, messages, parts, in an outage, out of time."""
@@ -205,6 +205,7 @@ class Line:
             flights.append(flight)
         else:
             insort(flights, flight)
+        tally.busy_max = max(tally.busy_max, len(flights))
         self.plan(standing - count)
 
     def take(self, count: int, fresh: int) -> list[Part]:
@@ -235,6 +236,7 @@ class Line:
         """What becomes of each message of a batch."""
         _, ordinal, count, parts, out, over = flight
         tally = self.tally
+        self.peak()
         standing = self.standing() if self.auto else -1
         retried, succeeded = 0, not over
         at = ordinal % self.draws.length
@@ -248,9 +250,11 @@ class Line:
             elif bad:
                 failed = single(parts, bad)
                 tally.acked += count - len(bad)
+                self.leave(lowest(parts, bad))
             retried = self.fail(failed, out)
         else:
             tally.acked += count
+            self.leave(min(parts)[0])
         if not succeeded:
             tally.failed_batches += 1
         if self.auto:
@@ -268,6 +272,18 @@ class Line:
                 self.see(self.now_us)
         if self.depart_us == NEVER_US or (retried and self.now_us + self.again_us <= self.depart_us):
             self.plan(self.standing() if retried or standing < 0 else standing)
+
+    def peak(self) -> None:
+        """Look at the backlog, as a batch ends."""
+        if self.doomed:
+            self.bury(self.now_us)
+        tally = self.tally
+        tally.backlog_peak = max(tally.backlog_peak, self.source.until(self.now_us - 1) - tally.gone)
+
+    def leave(self, number: int) -> None:
+        """Note how old the oldest of those is that leave now; NEVER_US for nobody."""
+        if number != NEVER_US:
+            self.tally.oldest_peak_us = max(self.tally.oldest_peak_us, self.now_us - self.source.time_us(number))
 
     def _count_innocent(self, parts: list[Part], bad: list[int]) -> None:
         """Messages that had succeeded themselves and will come again, because another one in their batch failed."""
@@ -292,11 +308,13 @@ class Line:
             if first < over:
                 gone = min(count, over - first)
                 tally.expired += gone
+                self.leave(first)
                 first, count = first + gone, count - gone
                 if not count:
                     continue
             if attempt > self.retries_max:
                 lost += count
+                self.leave(first)
                 continue
             retried += count
             if not mortal:
@@ -344,6 +362,8 @@ class Line:
         self.head += fresh
         gone, highest = self.back.expire(limit)
         self.tally.expired += fresh + gone
+        if fresh or gone:
+            self.tally.oldest_peak_us = max(self.tally.oldest_peak_us, self.lifetime_us)
         self.bury(until_us)
         highest = self.head - 1 if fresh else highest
         self.now_us = until_us if highest < 0 else self.source.time_us(highest) + self.lifetime_us
@@ -357,6 +377,7 @@ class Line:
             first, count = heappop(self.doomed)
             gone = min(count, limit - first)
             self.tally.expired += gone
+            self.tally.oldest_peak_us = max(self.tally.oldest_peak_us, self.lifetime_us)
             if gone < count:
                 heappush(self.doomed, (first + gone, count - gone))
 
@@ -376,7 +397,7 @@ class Line:
         backlog, oldest_us = self.backlog(), self.oldest_us()
         self.now_us, self.after = (now, after) if now == at_us else (at_us, False)
         age_us = 0 if oldest_us == NEVER_US else at_us - oldest_us
-        self.tally.rows.append(Row(at_us, backlog, age_us, *(getattr(self.tally, flow) for flow in FLOWS)))
+        self.tally.keep(at_us, backlog, age_us)
         self.watcher.edge(at_us, backlog)
         self.watcher.see(at_us, backlog)
         self.watch_us, self.unwatched = self.watcher.next_us, 0
@@ -430,4 +451,15 @@ def single(parts: list[Part], places: list[int]) -> list[Part]:
             at += 1
         first, _, attempt = parts[at]
         found.append((first + place - start, 1, attempt))
+    return found
+
+
+def lowest(parts: list[Part], places: list[int]) -> int:
+    """The lowest number in a batch that stands at none of some places; NEVER_US where there is none."""
+    found, start, left = NEVER_US, 0, set(places)
+    for first, count, _ in parts:
+        kept = next((k for k in range(count) if start + k not in left), None)
+        if kept is not None:
+            found = min(found, first + kept)
+        start += count
     return found

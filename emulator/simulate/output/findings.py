@@ -24,8 +24,9 @@ def findings(scenario: Scenario, queue: Setting, tallies: dict[str, Tally]) -> l
     """The sentences about one queue."""
     tally, consumer, load = tallies[queue.name], queue.consumer, scenario.load
     if consumer is None:
-        return [f"{queue.name}: {line}" for line in _unconsumed(queue, tally)]
-    said = [*_refusals(load, tally), *_outages(load, queue, consumer, tally), *_lost(queue, consumer, tally)]
+        return [f"{queue.name}: {line}" for line in (*_unconsumed(queue, tally), *_full_of_dead_letters(load, queue, tally))]
+    full = _full_of_dead_letters(load, queue, tally) if queue.dead_letters else _refusals(load, tally)
+    said = [*full, *_outages(load, queue, consumer, tally), *_lost(queue, consumer, tally)]
     said += [*_capacity(load, queue, consumer), *_duplicates(load, tally)]
     if not said:
         said = [f"no message was lost: {tally.acked:,} of {tally.sent:,} were acknowledged, {tally.waiting:,} wait at the end."]
@@ -49,12 +50,26 @@ def _refusals(load: Load, tally: Tally) -> Iterator[str]:
             f"{tally.refused:,} sends were refused (429): a queue takes {limits.THROUGHPUT_PER_SECOND:,} messages a second, "
             f"and {float(load.rate):,.0f} were sent. The model does not send them again."
         )
-    full = limits.BACKLOG_SIZE_BYTES // max(1, load.size_bytes)
-    first = next((row.at_us for row in tally.rows if row.backlog > full), None)
+    first = full_us(load, tally)
     if first is not None:
         yield (
             f"after {span(first)} the backlog is above {limits.BACKLOG_SIZE_BYTES // 10**9} GB: from then on Cloudflare "
             "refuses sends, which this run does not count."
+        )
+
+
+def full_us(load: Load, tally: Tally) -> int | None:
+    """When a backlog was first seen above what a queue may hold; None where it never was."""
+    most = limits.BACKLOG_SIZE_BYTES // max(1, load.size_bytes)
+    return next((row.at_us for row in tally.rows if row.backlog_peak > most), None)
+
+
+def _full_of_dead_letters(load: Load, queue: Setting, tally: Tally) -> Iterator[str]:
+    first = full_us(load, tally)
+    if queue.dead_letters and first is not None:
+        yield (
+            f"after {span(first)} it holds more than {limits.BACKLOG_SIZE_BYTES // 10**9} GB, the most a queue may: "
+            "what Cloudflare does with further ones is not documented, and this run keeps them."
         )
 
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 _STYLES = ("a", "b")
+_SWEEP_STYLES = ("a", "b", "c", "d", "e", "f")
 _ROWS_MAX = 49
 _TICKS_MAX, _DOTS_MAX = 11, 30
 
@@ -52,30 +53,61 @@ def page(reports: list[dict[str, Any]]) -> str:
     return _document(first["label"], parts)
 
 
+def _sweep_plots(rows: list[dict[str, Any]]) -> str:
+    """A plot of each measure over the first setting that is swept: a line for each choice of the others, if there are few.
+
+    What is no number, as `auto` and a rate, stands where it comes in the sweep.
+    """
+    first, *others = rows[0]["settings"]
+    values = list(dict.fromkeys(row["settings"][first] for row in rows))
+    numbers = all(isinstance(value, int) for value in values)
+    chosen = list(dict.fromkeys(tuple(row["settings"][key] for key in others) for row in rows))
+    if len(rows) < 2 or len(chosen) > len(_SWEEP_STYLES):  # noqa: PLR2004 - a line has two ends
+        return ""
+    measures: dict[str, tuple[str, Callable[[float], str]]] = {name: (label, compact) for name, label in MEASURES.items()}
+    measures |= {"concurrency_max": ("batches at a time", compact), "backlog_max": ("largest backlog", compact)}
+    measures |= {"oldest_seconds_max": ("oldest message", _seconds), "recovered_seconds": ("recovered after", _seconds)}
+    measures["month_usd"] = ("USD a month", compact)
+    ticks = sorted(values) if numbers else list(range(len(values)))
+    ticks = ticks if len(ticks) <= _TICKS_MAX else ticks[:: -(-len(ticks) // _TICKS_MAX)]
+    figures = []
+    for name, (label, shown) in measures.items():
+        curves = []
+        for choice, style in zip(chosen, _SWEEP_STYLES, strict=False):
+            of = [row for row in rows if tuple(row["settings"][key] for key in others) == choice and row[name] is not None]
+            xs = [row["settings"][first] if numbers else values.index(row["settings"][first]) for row in of]
+            if of:
+                curves.append(Curve(_choice(others, choice), style, xs, [row[name] for row in of]))
+        if any(any(curve.ys) for curve in curves):
+            title = f"{label} over {first}"
+            lines, written = _in_unit(curves) if shown is _seconds else (curves, shown)
+            drawn = plot(
+                title,
+                lines,
+                x_text=lambda x: f"{x:g}" if numbers else _value(values[round(x)]),
+                y_text=written,
+                x_ticks=ticks,
+                dots=len(rows) <= _DOTS_MAX * len(chosen),
+            )
+            figures.append(f"<figure><h2>{escape(title)}</h2>{drawn}</figure>")
+    keys = zip(_SWEEP_STYLES, chosen, strict=False)
+    legend = "".join(f'<li><span class="key {style}"></span>{escape(_choice(others, choice))}</li>' for style, choice in keys)
+    return (f'<ul class="legend">{legend}</ul>' if others else "") + f'<div class="plots">{"".join(figures)}</div>'
+
+
+def _choice(keys: list[str], values: tuple[Any, ...]) -> str:
+    return ", ".join(f"{key} {_value(value)}" for key, value in zip(keys, values, strict=True))
+
+
+def _value(value: Any) -> str:
+    return "auto" if value is None else str(value)
+
+
 def sweep_page(rows: list[dict[str, Any]], report: dict[str, Any]) -> str:
-    """The page of a sweep: a table, and where one setting was swept a plot of each measure over it."""
+    """The page of a sweep: a plot of each measure over what is swept, and every run as a table."""
     heads, body = cells(rows)
     parts = [f"<h1>{escape(report['label'])}</h1>", f'<p class="soft">{escape(about(rows, report))}</p>']
-    keys = list(rows[0]["settings"])
-    values = [row["settings"][keys[0]] for row in rows]
-    if len(keys) == 1 and len(rows) > 1 and all(isinstance(value, int) for value in values):
-        figures = []
-        measures: dict[str, tuple[str, Callable[[float], str]]] = {name: (label, compact) for name, label in MEASURES.items()}
-        measures |= {"backlog_max": ("largest backlog", compact), "oldest_seconds_max": ("oldest message", _seconds)}
-        measures |= {"recovered_seconds": ("recovered after", _seconds), "month_usd": ("USD a month", compact)}
-        for name, (label, shown) in measures.items():
-            points = [(value, row[name]) for value, row in zip(values, rows, strict=True) if row[name] is not None]
-            if any(y for _, y in points):
-                curve = Curve("", "a", [x for x, _ in points], [y for _, y in points])
-                ticks = sorted(set(values))
-                ticks = ticks if len(ticks) <= _TICKS_MAX else ticks[:: -(-len(ticks) // _TICKS_MAX)]
-                title = f"{label} over {keys[0]}"
-                lines, written = _in_unit([curve]) if shown is _seconds else ([curve], shown)
-                drawn = plot(
-                    title, lines, x_text=lambda x: f"{x:g}", y_text=written, x_ticks=ticks, dots=len(points) <= _DOTS_MAX
-                )
-                figures.append(f"<figure><h2>{escape(title)}</h2>{drawn}</figure>")
-        parts.append(f'<div class="plots">{"".join(figures)}</div>')
+    parts.append(_sweep_plots(rows))
     parts.append(_table("Every run", heads, body))
     return _document(report["label"], parts)
 
@@ -112,8 +144,8 @@ def _in_unit(curves: list[Curve]) -> tuple[list[Curve], Callable[[float], str]]:
 def _plots(queues: Sequence[dict[str, Any] | None], reports: list[dict[str, Any]]) -> str:
     """Small plots of one queue: each has a curve for each report."""
     kinds: list[tuple[str, Callable[[dict[str, Any]], list[float]], Callable[[float], str]]] = [
-        ("Backlog", lambda s: s["backlog"], compact),
-        ("Age of the oldest message", lambda s: s["oldest_seconds"], _seconds),
+        ("Backlog", lambda s: s["backlog_max"], compact),
+        ("Age of the oldest message", lambda s: s["oldest_seconds_max"], _seconds),
         ("Deliveries a second", lambda s: changes(s, "delivered"), compact),
         ("Retries a second", lambda s: changes(s, "retried"), compact),
         ("Dead letters so far", lambda s: s["dead_lettered"], compact),

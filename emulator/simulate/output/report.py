@@ -112,9 +112,10 @@ def _queue(scenario: Scenario, queue: Setting, tally: Tally) -> dict[str, Any]:
         "retries_by_attempt": {str(n - 1): count for n, count in sorted(tally.by_attempt.items()) if n > 1},
         "operations": {**done._asdict(), "total": done.total},
         "slots_max": tally.slots_max,
-        "backlog_max": max(row.backlog for row in rows),
+        "concurrency_max": tally.busy_max,
+        "backlog_max": max(row.backlog_peak for row in rows),
         "backlog_mean": round(tally.backlog_seconds * SECOND_US / max(1, tally.end_us), 3),
-        "oldest_seconds_max": max(row.oldest_us for row in rows) / SECOND_US,
+        "oldest_seconds_max": max(row.oldest_peak_us for row in rows) / SECOND_US,
         "end_seconds": tally.end_us / SECOND_US,
         "outages": [
             {
@@ -131,6 +132,8 @@ def _queue(scenario: Scenario, queue: Setting, tally: Tally) -> dict[str, Any]:
             "seconds": [row.at_us / SECOND_US for row in rows],
             "backlog": [row.backlog for row in rows],
             "oldest_seconds": [row.oldest_us / SECOND_US for row in rows],
+            "backlog_max": [row.backlog_peak for row in rows],
+            "oldest_seconds_max": [row.oldest_peak_us / SECOND_US for row in rows],
             **{flow: [getattr(row, flow) for row in rows] for flow in FLOWS},
         },
     }

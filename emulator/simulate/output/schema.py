@@ -125,6 +125,8 @@ def _queue() -> dict[str, Any]:
         "seconds": _list(_amount("seconds")),
         "backlog": _list(_count("messages in the queue")),
         "oldest_seconds": _list(_amount("seconds since the oldest of them came")),
+        "backlog_max": _list(_count("messages in the queue at the most since the row before, looked at whenever a batch ends")),
+        "oldest_seconds_max": _list(_amount("seconds: the highest age of the oldest message since the row before")),
         **{name: {**rows, "description": "so far"} for name, rows in flows.items()},
     }
     outage = {
@@ -144,6 +146,7 @@ def _queue() -> dict[str, Any]:
             "retries_by_attempt": {**tries, "description": "messages by the number of their retry, from 1"},
             "operations": _object({name: _count("billed operations") for name in (*Operations._fields, "total")}),
             "slots_max": {**_count("batches at a time that the autoscaler came to, at most"), "minimum": 1},
+            "concurrency_max": _count("batches that were out at a time, at the most: the concurrency that was needed"),
             "backlog_max": _count("messages in the queue, at the most"),
             "backlog_mean": _amount("messages in the queue, on average"),
             "oldest_seconds_max": _amount("seconds: the highest age of the oldest message"),
@@ -166,6 +169,7 @@ def _row() -> dict[str, Any]:
         {
             "settings": {**closed, "description": "what is swept, as it is in this run"},
             **{name: _count(f"{LABELS[name]}: in all loaded queues") for name in ("sent", *MEASURES)},
+            "concurrency_max": _count("batches of a loaded queue that were out at a time, at the most"),
             "backlog_max": _count("messages in a loaded queue, at the most"),
             "oldest_seconds_max": _amount("seconds: the highest age of the oldest message"),
             "recovered": _text("how long each outage was felt after its end, in words; empty without outages"),

@@ -21,10 +21,10 @@ SHORT = {
     "max_batch_size": "size", "max_batch_timeout": "timeout", "max_retries": "retries", "retry_delay": "delay",
     "max_concurrency": "slots", "delivery_delay": "delayed", "message_retention_period": "kept", "processing": "takes",
     "deliveries": "deliv.", "retries": "retried", "dead letters": "dead", "done twice": "twice", "waiting": "left",
-    "recovered": "recov.", "operations/month": "ops/mo", "USD/month": "USD/mo",
+    "recovered": "recov.", "at a time": "busy", "operations/month": "ops/mo", "USD/month": "USD/mo",
 }  # fmt: skip
 """Heads for a terminal that has no room for whole words."""
-_OPERATIONS, _USD = "operations/month", "USD/month"
+_OPERATIONS, _USD, _BUSY = "operations/month", "USD/month", "at a time"
 
 
 class Column(NamedTuple):
@@ -44,6 +44,7 @@ def row(settings: dict[str, Any], report: dict[str, Any]) -> dict[str, Any]:
     return {
         "settings": settings,
         **sums,
+        "concurrency_max": max(queue["concurrency_max"] for queue in loaded),
         "backlog_max": max(queue["backlog_max"] for queue in loaded),
         "oldest_seconds_max": max(queue["oldest_seconds_max"] for queue in loaded),
         "recovered": ", ".join(recovery(queue) for queue in loaded if queue["outages"]),
@@ -62,6 +63,7 @@ def columns(rows: list[dict[str, Any]]) -> list[Column]:
     counted = {"sent": "sent"} if len({each["sent"] for each in rows}) > 1 else {}
     counted |= {name: label for name, label in MEASURES.items() if any(each[name] for each in rows)}
     found += [_counts(label, [each[name] for each in rows]) for name, label in counted.items()]
+    found.append(_counts(_BUSY, [each["concurrency_max"] for each in rows]))
     found.append(_counts("backlog", [each["backlog_max"] for each in rows]))
     found.append(_words("oldest", [span(each["oldest_seconds_max"] * 1e6) for each in rows]))
     if any(each["recovered"] for each in rows):
@@ -107,13 +109,15 @@ def about(rows: list[dict[str, Any]], report: dict[str, Any]) -> str:
 def text(rows: list[dict[str, Any]], report: dict[str, Any], width: int = 80) -> str:
     """A table where there is room, one in short words where there is less, else a block for each run.
 
-    Operations that have a price are left out of a table first.
+    The concurrency, and operations that have a price, are left out of a table first.
     """
     head = "\n".join(textwrap.wrap(report["label"], width) + textwrap.wrap(about(rows, report), width)) + "\n\n"
     every = columns(rows)
-    fewer = [column for column in every if column.head != _OPERATIONS] if every[-1].head == _USD else every
-    drawn = [table([column.head for column in some], _lines(column.cells for column in some)) for some in (every, fewer)]
-    drawn += [table([column.short for column in some], _lines(column.brief for column in some)) for some in (every, fewer)]
+    fewer = [column for column in every if column.head != _BUSY]
+    fewest = [column for column in fewer if column.head != _OPERATIONS or every[-1].head != _USD]
+    choices = (every, fewer, fewest)
+    drawn = [table([column.head for column in some], _lines(column.cells for column in some)) for some in choices]
+    drawn += [table([column.short for column in some], _lines(column.brief for column in some)) for some in choices]
     for each in drawn:
         if max(map(len, each.splitlines())) <= width:
             return head + each + "\n"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING, Any
 
+from cfq_lint.facts import limits
 from emulator.engine.ledger.table import table
 from emulator.simulate.output.findings import percent
 from emulator.simulate.units import compact, rate_text, span
@@ -93,6 +94,8 @@ def _totals(queue: dict[str, Any], width: int, paint: Callable[[str, str], str])
     cells = []
     facts = [(LABELS[name], f"{value:,}", name in LOSSES) for name, value in queue["totals"].items() if value or name == "sent"]
     facts.append(("operations", f"{queue['operations']['total']:,}", False))
+    if queue["consumer"] is not None:
+        facts.append(("batches at a time", at_a_time(queue), False))
     facts.append(("largest backlog", f"{queue['backlog_max']:,}", False))
     facts.append(("oldest message", span(queue["oldest_seconds_max"] * 1e6), False))
     for outage in queue["outages"]:
@@ -104,6 +107,11 @@ def _totals(queue: dict[str, Any], width: int, paint: Callable[[str, str], str])
     columns = 2 if width >= _TWO_COLUMNS else 1
     rows = -(-len(cells) // columns)
     return ["  " + "    ".join(cells[row::rows]) for row in range(rows)]
+
+
+def at_a_time(queue: dict[str, Any]) -> str:
+    """The concurrency that was needed, of that which there may be."""
+    return f"{queue['concurrency_max']} of {queue['consumer']['max_concurrency'] or limits.CONCURRENCY_MAX}"
 
 
 def sparkline(values: list[float], width: int) -> str:
@@ -131,7 +139,7 @@ def changes(series: dict[str, list[float]], name: str) -> list[float]:
 def _plots(queue: dict[str, Any], width: int, paint: Callable[[str, str], str]) -> list[str]:
     series = queue["series"]
     room = min(_PLOT_MAX, width - 30)
-    kinds = [("backlog", series["backlog"], compact), ("oldest", series["oldest_seconds"], lambda v: span(v * 1e6))]
+    kinds = [("backlog", series["backlog_max"], compact), ("oldest", series["oldest_seconds_max"], lambda v: span(v * 1e6))]
     kinds += [("deliveries/s", changes(series, "delivered"), compact), ("retries/s", changes(series, "retried"), compact)]
     lost = [
         sum(values) for values in zip(*(changes(series, name) for name in ("dead_lettered", "dropped", "expired")), strict=True)
@@ -194,6 +202,10 @@ def comparison(queues: list[dict[str, Any] | None]) -> list[tuple[str, list[str]
         values = [None if queue is None else queue["totals"][name] for queue in queues]
         if any(values):
             rows.append((label, ["-" if value is None else f"{value:,}" for value in values]))
+    if any(queue is not None and queue["consumer"] for queue in queues):
+        rows.append(
+            ("batches at a time", ["-" if queue is None or not queue["consumer"] else at_a_time(queue) for queue in queues])
+        )
     rows.append(("largest backlog", ["-" if queue is None else f"{queue['backlog_max']:,}" for queue in queues]))
     rows.append(("oldest message", ["-" if queue is None else span(queue["oldest_seconds_max"] * 1e6) for queue in queues]))
     rows.append(("recovered after", ["-" if queue is None else recovery(queue) for queue in queues]))

@@ -96,6 +96,7 @@ def expected(row, rows, form):
     count = compact if few else "{:,}".format
     made = {name: "auto" if value is None else str(value) for name, value in row["settings"].items()}
     made |= {head: count(row[name]) for name, head in outline.MEASURES.items() if any(each[name] for each in rows)}
+    made |= {"at a time": count(row["concurrency_max"])}
     made |= {"backlog": count(row["backlog_max"]), "oldest": span(row["oldest_seconds_max"] * 1e6)}
     if len({each["sent"] for each in rows}) > 1:
         made["sent"] = count(row["sent"])
@@ -134,9 +135,10 @@ def test_every_value_of_the_json_form_is_in_the_text(sweeps, name, columns):
     assert len(found) == len(rows)
     for row, cells in zip(rows, found, strict=True):
         wanted = expected(row, rows, form)
-        if form != BLOCKS and row["month_usd"] is not None:
-            # In a table without room for both, the price stands for the operations.
-            wanted |= {head: cells.get(head, "gone") for head in ("operations/month", "ops/mo") if head in wanted}
+        if form != BLOCKS:
+            # In a table without room the concurrency is left out, and then the operations, for which the price stands.
+            spare = ("at a time", "busy", *(("operations/month", "ops/mo") if row["month_usd"] is not None else ()))
+            wanted |= {head: cells.get(head, "gone") for head in spare if head in wanted}
             wanted = {head: value for head, value in wanted.items() if value != "gone"}
         assert cells == wanted
     assert head.startswith(document["label"])
@@ -172,7 +174,7 @@ def test_a_swept_load_is_not_said_to_be_that_of_every_run(sweeps):
 def test_each_of_several_recoveries_keeps_its_place():
     """One that is over and one that is not, in few letters."""
     row = {
-        "settings": {"max_retries": 1}, "sent": 10, **dict.fromkeys(outline.MEASURES, 0), "backlog_max": 1, "oldest_seconds_max": 1.0,
+        "settings": {"max_retries": 1}, "sent": 10, **dict.fromkeys(outline.MEASURES, 0), "concurrency_max": 1, "backlog_max": 1, "oldest_seconds_max": 1.0,
         "recovered": "2 h 5 min, not within the run", "recovered_seconds": None, "operations_a_month": 999_999, "month_usd": 0.4,
     }  # fmt: skip
     rows = [row, {**row, "recovered": "not within the run, 390 ms"}]
@@ -184,7 +186,7 @@ def test_each_of_several_recoveries_keeps_its_place():
 
 def test_a_setting_longer_than_a_block_is_wrapped():
     row = {
-        "settings": {"rate": "0." + "0" * 60 + "1/s"}, "sent": 1, **dict.fromkeys(outline.MEASURES, 0), "backlog_max": 1, "oldest_seconds_max": 1.0,
+        "settings": {"rate": "0." + "0" * 60 + "1/s"}, "sent": 1, **dict.fromkeys(outline.MEASURES, 0), "concurrency_max": 1, "backlog_max": 1, "oldest_seconds_max": 1.0,
         "recovered": "", "recovered_seconds": None, "operations_a_month": 3, "month_usd": None,
     }  # fmt: skip
     load = {
