@@ -161,6 +161,7 @@ def checklist() -> dict[str, Any]:
         "answers": _list(_object(answer)),
     }
     counts = (PASS, FAIL, UNKNOWN, "queues", "files", "problems")
+    verdicts = {"type": "object", "additionalProperties": {"enum": list(VERDICTS)}}
     return {
         "$schema": DIALECT,
         "title": "Acceptance list of cfq-lint audit --checklist --format json",
@@ -169,6 +170,10 @@ def checklist() -> dict[str, Any]:
             {
                 "version": {"const": 1},
                 "summary": _object(dict.fromkeys(counts, _COUNT)),
+                "matrix": {
+                    **_list(_object({"queue": _TEXT, "verdicts": verdicts})),
+                    "description": "a row for each queue, with its verdict by the item's name",
+                },
                 "items": _list(_object(item)),
                 "passed_over": _list(_TEXT),
                 "problems": _list(_TEXT),
@@ -195,14 +200,15 @@ def estimate() -> dict[str, Any]:
         "usd_beyond_included",
     )
     concurrency = {
-        **dict.fromkeys(("batch_messages", "invocations_per_second", "needed", "rate_at_limit"), _AMOUNT),
+        **dict.fromkeys(("batch_messages", "invocations_per_second", "invocation_seconds", "needed", "rate_at_limit"), _AMOUNT),
         "limit": _COUNT,
         "limit_source": _TEXT,
         "is_enough": _TRUTH,
     }
-    loads = ("rate_per_second", "message_size_bytes", "failure_share", "processing_seconds")
+    loads = ("rate_per_second", "message_size_bytes", "failure_share", "processing_seconds", "processing_message_seconds")
     queue = {
         "queue": _TEXT,
+        "consumed": {**_TRUTH, "description": "false where certainly nobody consumes it: then nothing is read or retried"},
         "settings": {
             "type": "object",
             "additionalProperties": _object({"value": {"type": ["integer", "null"]}, "source": _TEXT}),
