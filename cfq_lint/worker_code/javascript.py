@@ -6,17 +6,15 @@ from cfq_lint.source.javascript import parsed
 from cfq_lint.worker_code import nodes as n
 from cfq_lint.worker_code import statements as s
 from cfq_lint.worker_code.asking import bound_names, unwrapped
-from cfq_lint.worker_code.javascript_links import Links
+from cfq_lint.worker_code.javascript_names import WRAPPERS, Names, own, text_of
 from cfq_lint.worker_code.steps import BREAK, CONTINUE, DEFAULT, RAISE, RETURN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
     from typing import Any
 
 _SAID = {"===": "==", "!==": "!=", "&&": "and", "||": "or", "in": "has"}
 _WAYS_OUT = {"return_statement": RETURN, "throw_statement": RAISE, "break_statement": BREAK, "continue_statement": CONTINUE}
-_BINDING = frozenset({"identifier", "shorthand_property_identifier_pattern"})
 _DIGITS_MAX = 9
 
 
@@ -32,86 +30,7 @@ def parse(path: str, text: str) -> s.Source | None:
     return s.Source(body, grammar.rebound, links.imports, links.exports, tuple(links.stars), sources, ())
 
 
-class _Grammar:
-    def __init__(self) -> None:
-        self.scope = n.Scope()
-        self.rebound: set[str] = set()
-        self.links = Links()
-
-    def node(self, at: Any) -> n.Node:
-        make = _MAKERS.get(at.type)
-        return make(self, at) if make is not None else n.Other(at.start_point, self.nodes(at.named_children))
-
-    def nodes(self, several: Iterable[Any]) -> tuple[n.Node, ...]:
-        return tuple(self.node(each) for each in several if each.type not in _SKIPPED)
-
-    def optional(self, at: Any) -> n.Node:
-        return self.node(at) if at is not None else n.Other((0, 0), ())
-
-    def of(self, at: Any, field: str) -> n.Node:
-        """What stands in a field, which may be left out."""
-        return self.optional(at.child_by_field_name(field))
-
-    def inner(self, at: Any) -> n.Node:
-        """What stands in `(…)`, `… as T`, `… satisfies T`, `…!` and the like."""
-        inner = [each for each in at.named_children if each.type not in _SKIPPED]
-        return self.node(inner[0]) if inner else n.Other(at.start_point, ())
-
-    def scoped(self, make: Callable[[Any], n.Node], at: Any) -> n.Node:
-        self.scope, outer = n.Scope(self.scope), self.scope
-        made = make(at)
-        self.scope = outer
-        return made
-
-    # --- names and what binds them
-
-    def name(self, at: Any) -> n.Node:
-        return (n.This if at.type == "this" else n.Name)(at.start_point, text_of(at), self.scope)
-
-    def target(self, at: Any) -> n.Node:
-        """What is bound or set."""
-        at = at.child_by_field_name("pattern") or at
-        while at.type in {"assignment_pattern", *_WRAPPERS}:
-            at = at.child_by_field_name("left") or at.named_children[0]
-        if at.type in {"identifier", "this", "member_expression", "subscript_expression"}:
-            return self.node(at)
-        waiting, names = [at], []
-        while waiting:
-            each = waiting.pop()
-            if each.type in _BINDING:
-                names.append(n.Name(each.start_point, text_of(each), self.scope))
-            waiting += reversed(each.named_children)
-        return n.Pattern(at.start_point, tuple(names))
-
-    def loose(self, at: Any) -> n.Node:
-        """A target that is bound to something that is not seen."""
-        made = self.target(at)
-        for name in bound_names(made):
-            self.scope.bind(name)
-            self.rebound.add(name)
-        return made
-
-    def declarator(self, at: Any) -> n.Node:
-        target, value = self.target(at.child_by_field_name("name")), at.child_by_field_name("value")
-        if value is None:
-            for name in bound_names(target):
-                self.scope.bind(name)
-            return n.Other(at.start_point, ())
-        made = self.node(value)
-        if isinstance(target, n.Name):
-            self.scope.bind(target.id, made)
-            _own(unwrapped(made), target.id)
-        else:
-            for name in bound_names(target):
-                self.scope.bind(name)
-                self.rebound.add(name)
-        self.links.called_for(target, unwrapped(made))
-        return n.Bind(at.start_point, target, made, n.DECLARES)
-
-    def declaration(self, at: Any) -> n.Node:
-        made = self.nodes(at.named_children)
-        return made[0] if len(made) == 1 else n.Other(at.start_point, made)
-
+class _Grammar(Names):
     # --- expressions
 
     def call(self, at: Any) -> n.Node:
@@ -222,7 +141,7 @@ class _Grammar:
         """What a module exports without a name is bound to DEFAULT."""
         (name,) = (*_declared(unwrapped(made)), "")[:1]
         self.links.exports[DEFAULT] = ("", name or DEFAULT)
-        _own(unwrapped(made), DEFAULT)
+        own(unwrapped(made), DEFAULT)
         return made if name else n.Bind(made.at, n.Name(made.at, DEFAULT, self.scope), made, n.DECLARES)
 
 
@@ -241,29 +160,6 @@ def _declared(made: n.Node) -> tuple[str, ...]:
             return ()
 
 
-def text_of(at: Any) -> str:
-    """The text of one of tree-sitter's nodes."""
-    return str(at.text.decode("utf-8", "replace"))
-
-
-def _own(value: n.Node, name: str) -> None:
-    """Give a name to an object or class that has none."""
-    if isinstance(value, n.Record) and not value.owner:
-        value.owner = name
-
-
-_WRAPPERS = (
-    "satisfies_expression",
-    "as_expression",
-    "parenthesized_expression",
-    "non_null_expression",
-    "expression_statement",
-    "template_substitution",
-    "type_assertion",
-)
-_SKIPPED = frozenset(
-    {"comment", "type_arguments", "type_annotation", "type_parameters", "string_fragment", "escape_sequence", "empty_statement"}
-)
 _DECLARED = frozenset({"function_declaration", "generator_function_declaration"})
 _FUNCTIONS = ("arrow_function", "function_expression", "function", "generator_function", *_DECLARED)
 _MEMBERS = ("pair", "method_definition", "public_field_definition", "field_definition", "shorthand_property_identifier")
@@ -293,9 +189,9 @@ def _choice(self: _Grammar, at: Any) -> n.Node:
     return n.Either(at.start_point, self.of(at, "condition"), self.of(at, "consequence"), self.of(at, "alternative"))
 
 
-_MAKERS: dict[str, Callable[[_Grammar, Any], n.Node]] = {
+_Grammar.makers = {
     **dict.fromkeys(("identifier", "this", "import"), _Grammar.name),
-    **dict.fromkeys(_WRAPPERS, _Grammar.inner),
+    **dict.fromkeys(WRAPPERS, _Grammar.inner),
     **dict.fromkeys(_FUNCTIONS, _Grammar.function),
     **dict.fromkeys(("class_declaration", "abstract_class_declaration", "class"), _Grammar.class_),
     **dict.fromkeys(_MEMBERS, _Grammar.member_of),
