@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from cfq_lint import __version__
 from cfq_lint.checklist.model import FAIL, MECHANISM, NOT_ASKED, OPERATION, PASS, UNKNOWN
+from cfq_lint.drawing.bars import Bar, bars
 from cfq_lint.drawing.page import escaped, link, marked, page, sentence
 
 TYPE_CHECKING = False
@@ -18,7 +19,7 @@ _HEADS = {
 
 
 def render(checklist: Checklist) -> str:
-    """One file: an overview of the ten items, then each with its queues, what they rest on, and what to do."""
+    """One file: a matrix of items and queues, then each item with its queues, what they rest on, and what to do."""
     files, queues = len(checklist.files), len(checklist.queues)
     counts = " ".join(_badge(verdict, f"{checklist.count(verdict)} {verdict}") for verdict in (PASS, FAIL, UNKNOWN))
     lead = (
@@ -27,16 +28,7 @@ def render(checklist: Checklist) -> str:
     )
     if checklist.passed_over:
         lead += f'\n<p class="soft">Passed over, as not what is deployed: {escaped(", ".join(checklist.passed_over))}</p>'
-    rows = "\n".join(
-        f'<tr><td class="number">{item.number}</td><th scope="row"><a href="#item-{item.number}">{escaped(item.title)}</a></th>'
-        f"<td>{_badge(item.verdict)}</td></tr>"
-        for item in checklist.items
-    )
-    body = (
-        '<section aria-labelledby="overview">\n<h2 id="overview">Overview</h2>\n<table>\n<thead><tr>'
-        '<th scope="col" class="number">No.</th><th scope="col">Item</th><th scope="col">Verdict</th></tr></thead>\n'
-        f"<tbody>\n{rows}\n</tbody>\n</table>\n</section>\n"
-    )
+    body = _overview(checklist)
     for kind, head in _HEADS.items():
         items = "\n".join(_item(item) for item in checklist.items if item.kind == kind)
         body += f'<section class="group" aria-labelledby="{kind}">\n<h2 id="{kind}">{escaped(head)}</h2>\n{items}\n</section>\n'
@@ -44,6 +36,38 @@ def render(checklist: Checklist) -> str:
         f"cfq-lint {escaped(__version__)}. An item passes where something shows it; what nobody can know from here is unknown."
     )
     return page("Acceptance list of the queues", lead, body, foot)
+
+
+def _overview(checklist: Checklist) -> str:
+    """A row for each item and a column for each queue, as a page is longer than wide; and a bar for each queue."""
+    rows = checklist.matrix
+    heads = "".join(f'<th scope="col">{escaped(queue)}</th>' for queue, _ in rows)
+    lines = []
+    for column, item in enumerate(checklist.items):
+        cells = "".join(f"<td>{_sign(verdicts[column])}</td>" for _, verdicts in rows)
+        name = f'<a href="#item-{item.number}">{item.number}. {escaped(item.title)}</a>'
+        lines.append(f'<tr><th scope="row">{name}</th><td>{_badge(item.verdict)}</td>{cells}</tr>')
+    chart = ""
+    if rows:
+        drawn = tuple(_bar(queue, verdicts) for queue, verdicts in rows)
+        chart = bars("Items that pass, fail or are unknown, by queue", drawn)
+    region = '<div class="scroll" role="region" tabindex="0" aria-label="Verdicts by item and queue">'
+    return (
+        f'<section aria-labelledby="overview">\n<h2 id="overview">Overview</h2>\n{region}\n<table class="matrix">\n<thead><tr>'
+        f'<th scope="col">Item</th><th scope="col">All</th>{heads}</tr></thead>\n'
+        f"<tbody>\n{chr(10).join(lines)}\n</tbody>\n</table>\n</div>\n{chart}\n</section>\n"
+    )
+
+
+def _bar(queue: str, verdicts: tuple[str, ...]) -> Bar:
+    counts = [(verdicts.count(verdict), verdict) for verdict in (PASS, FAIL, UNKNOWN)]
+    shown = ", ".join(f"{count} {verdict}" for count, verdict in counts if count) or "not asked"
+    return Bar(queue, shown, tuple((float(count), verdict) for count, verdict in counts))
+
+
+def _sign(verdict: str) -> str:
+    name = verdict.replace(" ", "-")
+    return f'<span class="{name}" role="img" aria-label="{verdict}" title="{verdict}">{_SIGNS[verdict]}</span>'
 
 
 def _badge(verdict: str, text: str = "") -> str:

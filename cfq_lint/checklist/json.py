@@ -23,6 +23,10 @@ def render(checklist: Checklist, *, problems: tuple[str, ...] = ()) -> str:
             "files": len(checklist.files),
             "problems": len(problems),
         },
+        "matrix": [
+            {"queue": queue, "verdicts": dict(zip((item.name for item in checklist.items), verdicts, strict=True))}
+            for queue, verdicts in checklist.matrix
+        ],
         "items": [
             {
                 "number": item.number,

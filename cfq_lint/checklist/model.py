@@ -62,6 +62,20 @@ class Checklist:
     files: tuple[str, ...]
     passed_over: tuple[str, ...] = ()
 
+    @property
+    def matrix(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """A row for each queue: its name, and its verdict on every item, in the order of the items."""
+        found: dict[str, list[str]] = {queue: [NOT_ASKED] * len(self.items) for queue in self.queues}
+        for column, item in enumerate(self.items):
+            for answer in item.answers:
+                found[answer.queue][column] = _worse(found[answer.queue][column], answer.verdict)
+        return tuple((queue, tuple(verdicts)) for queue, verdicts in found.items())
+
     def count(self, verdict: str) -> int:
         """How many items have that verdict."""
         return sum(item.verdict == verdict for item in self.items)
+
+
+def _worse(one: str, other: str) -> str:
+    """The verdict of two on one queue: that it fails counts most, that it was not asked least."""
+    return max(one, other, key=(NOT_ASKED, PASS, UNKNOWN, FAIL).index)

@@ -62,21 +62,34 @@ def processing_time(subject: Subject, project: Project) -> Answer:
     """Item 8: one invocation of the consumer ends before it is ended."""
     pulls = [each for each in subject.account_consumers or () if each.type == _PULL]
     if subject.consumer is None and pulls:
-        evidence = (known(project.facts, "is consumed by pulling"),)
-        return Answer(subject.described, NOT_ASKED, "it is pulled from; no invocation has a time limit", evidence)
-    longest = subject.load.longest_processing_seconds
+        pulled = (known(project.facts, "is consumed by pulling"),)
+        return Answer(subject.described, NOT_ASKED, "it is pulled from; no invocation has a time limit", pulled)
+    load = subject.load
+    longest, each = load.longest_processing_seconds, load.processing_message_seconds
     limit = limits.CONSUMER_WALL_SECONDS
-    if longest is None:
+    if longest is None and each is None:
         said = "how long one invocation of its consumer takes is not known"
         todo = (declare(subject.queue, "processing_seconds"), "or read the wall time of its queue events in the Worker's logs")
         return Answer(subject.described, UNKNOWN, said, (), todo)
-    key = "processing_seconds" if subject.load.max_processing_seconds is None else "max_processing_seconds"
-    evidence = (declared(subject.queue, key, longest),)
+    key = "processing_seconds" if load.max_processing_seconds is None else "max_processing_seconds"
+    evidence: tuple[Evidence, ...] = (declared(subject.queue, key, longest),) if longest else ()
+    if each is not None and load.max_processing_seconds is None:
+        longest = (longest or 0.0) + each * _batch_size(subject)
+        evidence += (declared(subject.queue, "processing_message_seconds", each),)
+    assert longest is not None, "one of the two was declared"
     if longest > limit:
         said = f"{number(longest)} > {limit} s: the invocation is ended, and its batch is retried"
         todo = ("take smaller batches", "or hand long work on: split it, or start a Workflow")
         return Answer(subject.described, FAIL, said, evidence, todo)
     return Answer(subject.described, PASS, f"one invocation takes up to {number(longest)} <= {limit} s", evidence)
+
+
+def _batch_size(subject: Subject) -> int:
+    """The most messages of one invocation."""
+    field = subject.consumer.field("max_batch_size") if subject.consumer is not None else None
+    known = [each.settings.get("batch_size") for each in subject.account_consumers or ()] if subject.consumer is None else []
+    set_to = field.integer if field is not None else next((size for size in known if size), None)
+    return set_to or limits.BATCH_SIZE_DEFAULT
 
 
 def observability(subject: Subject, _project: Project) -> Answer:

@@ -18,13 +18,19 @@ _HEADS = {
     OPERATION: "How it runs: somebody has to say how it is",
 }
 _VERDICT_WIDTH = 8
+_CELLS = {PASS: "ok", FAIL: "FAIL", UNKNOWN: "?", NOT_ASKED: "-"}
+_CELL_WIDTH = 5
+_NAME_MIN = 12
 
 
 def render(checklist: Checklist, *, colour: bool = False, width: int = 100) -> str:
-    """Each item with its queues, what they rest on and what to do; wrapped to `width` columns."""
+    """The sum, a matrix of queues and items, then each item with its queues, what they rest on and what to do.
+
+    All is wrapped to `width` columns.
+    """
     paint = Paint(colour=colour)
     width = max(width, WIDTH_MIN)
-    lines = []
+    lines = [*_summed_up(checklist, paint, width), "", *_matrix(checklist, paint, width)]
     for kind, head in _HEADS.items():
         lines += [paint("bold", line) for line in wrapped(head, width, "")]
         for item in checklist.items:
@@ -34,7 +40,26 @@ def render(checklist: Checklist, *, colour: bool = False, width: int = 100) -> s
     lines += [
         line for path in checklist.passed_over for line in wrapped(f"{path} is not what is deployed", width, "passed over: ")
     ]
-    return "\n".join([*lines, *_summed_up(checklist, paint, width)]) + "\n"
+    return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def _matrix(checklist: Checklist, paint: Paint, width: int) -> list[str]:
+    """A row for each queue and a column for each item, which is named below; names that are too long are cut off."""
+    if not checklist.queues:
+        return []
+    columns = len(checklist.items)
+    cell = _CELL_WIDTH if width >= _NAME_MIN + _CELL_WIDTH * columns else 2
+    room = min(width - cell * columns, max(map(len, checklist.queues)) + 2)
+    heads = "".join(f"{item.number:>{cell}}" for item in checklist.items)
+    lines = [paint("dim", " " * room + heads)]
+    for queue, verdicts in checklist.matrix:
+        shown = [f"{_CELLS[each] if cell > 2 else _CELLS[each][0]:>{cell}}" for each in verdicts]  # noqa: PLR2004 - a letter
+        cells = "".join(paint(_STYLES[each], text) for each, text in zip(verdicts, shown, strict=True))
+        name = printable(queue)
+        lines.append((name if len(name) < room else name[: room - 2] + "…").ljust(room) + cells)
+    titles = ", ".join(f"{item.number} {item.title.lower()}" for item in checklist.items)
+    signs = f"{_CELLS[UNKNOWN]} unknown, {_CELLS[NOT_ASKED]} not asked"
+    return [*lines, *(paint("dim", line) for line in wrapped(f"{titles}; {signs}", width, "")), ""]
 
 
 def _item(item: Item, paint: Paint, width: int) -> list[str]:

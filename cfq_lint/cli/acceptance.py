@@ -34,6 +34,7 @@ _LOADS = {
     "size": ("message_size_bytes", quantities.size),
     "failure": ("failure_share", quantities.share),
     "processing": ("processing_seconds", quantities.duration),
+    "per-message": ("processing_message_seconds", quantities.duration),
 }
 
 
@@ -46,7 +47,7 @@ def is_asked(values: dict[str, Any]) -> bool:
         raise Usage(f"--checklist and --estimate are shown as {', '.join(FORMATS)}, not as {values['format']}")
     if not asked and values["format"] == "html":
         raise Usage("--format html is for --checklist and --estimate")
-    given = [name for name in _LOADS if values[name] is not None]
+    given = [name for name in _LOADS if values[name.replace("-", "_")] is not None]
     if given and not values["estimate"]:
         raise Usage(f"--{given[0]} is for --estimate")
     if asked:
@@ -58,9 +59,10 @@ def given_load(values: dict[str, Any]) -> DeclaredLoad:
     """What the options declare for every queue. Raises Usage."""
     said: dict[str, Any] = {}
     for name, (field, read) in _LOADS.items():
-        if values[name] is not None:
+        text = values[name.replace("-", "_")]
+        if text is not None:
             try:
-                value = read(values[name])
+                value = read(text)
             except WrongQuantity as error:
                 raise Usage(f"--{name}: {error}") from error
             said[field] = value if isinstance(value, int) else float(value)

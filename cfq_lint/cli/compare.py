@@ -45,7 +45,14 @@ def _documents(side: str) -> list[Document]:
         return [_renamed(read(file), os.path.relpath(file, side).replace(os.sep, "/")) for file in files]
     listed = _git("ls-tree", "-r", "--name-only", "-z", side, side=side)
     names = [name for name in listed.decode("utf-8", "replace").split("\0") if re.search(discovery.FILE_PATTERN, name)]
-    return [from_bytes(name, _git("show", f"{side}:./{name}", side=side)) for name in names]
+
+    def beside(name: str) -> str | None:
+        try:
+            return _git("show", f"{side}:./{name}", side=side).decode("utf-8", "replace")
+        except Usage:  # there is no such file in that revision
+            return None
+
+    return [from_bytes(name, _git("show", f"{side}:./{name}", side=side), beside) for name in names]
 
 
 def _git(*arguments: str, side: str) -> bytes:

@@ -66,7 +66,8 @@ AUDIT: tuple[Option, ...] = (
     Option("rate", VALUE, "With --estimate: messages sent to each queue, as 500/s, 30/min or 1M/day.", "RATE"),
     Option("size", VALUE, "With --estimate: a message's body, as 2KB.", "SIZE"),
     Option("failure", VALUE, "With --estimate: share of the deliveries that fail, as 3%.", "SHARE"),
-    Option("processing", VALUE, "With --estimate: time of one consumer invocation, as 200ms.", "TIME"),
+    Option("processing", VALUE, "With --estimate: time of one consumer invocation, whatever is in it, as 200ms.", "TIME"),
+    Option("per-message", VALUE, "With --estimate: time for each message of an invocation besides, as 50ms.", "TIME"),
     *(option for option in CHECK if option.name not in _OF_CHECK_ALONE),
     Option("token", VALUE, "An API token with the permission Queues Read; better in CLOUDFLARE_API_TOKEN.", "TOKEN"),
     Option(

@@ -48,6 +48,18 @@ td.number, th.number { text-align: right; white-space: nowrap; } th[scope=row] {
 tr.set > * { font-weight: 700; }
 dl { display: grid; grid-template-columns: minmax(8rem, 15rem) 1fr; gap: .25rem 1rem; margin: .5rem 0; }
 dt { color: var(--soft); } dd { margin: 0; }
+figure { margin: .75rem 0; } figcaption { color: var(--soft); font-size: .875rem; }
+svg.chart { width: 100%; max-width: 45rem; height: auto; display: block; font-size: 13px; font-variant-numeric: tabular-nums; }
+svg.chart text { fill: var(--text); } svg.chart .label { text-anchor: end; } svg.chart .value { fill: var(--soft); }
+.chart .one { fill: #3b78c2; } .chart .two { fill: #1f9e89; } .chart .three { fill: #8a6fd1; } .chart .four { fill: #d0663b; }
+.chart .set { fill: #3b78c2; } .chart .other { fill: #8f9bb0; } .chart .pass { fill: var(--good); }
+.chart .fail { fill: var(--bad); } .chart .unknown { fill: var(--open); }
+.legend { list-style: none; display: flex; flex-wrap: wrap; gap: .25rem 1rem; padding: 0; font-size: .8125rem;
+  color: var(--soft); }
+.key { display: inline-block; width: .75rem; height: .75rem; border-radius: 2px; margin-right: .375rem; min-width: 0; }
+.key.one { background: #3b78c2; } .key.two { background: #1f9e89; } .key.three { background: #8a6fd1; }
+.key.four { background: #d0663b; }
+.matrix td, .matrix th { text-align: center; padding: .3125rem .375rem; } .matrix th[scope=row] { text-align: left; }
 @media (max-width: 34rem) { th, td { padding-right: .5rem; } section, article { padding: .75rem; }
   .verdict { padding: 0 .5rem; }
   dl { grid-template-columns: 1fr; gap: 0; } dd { margin-bottom: .5rem; } }

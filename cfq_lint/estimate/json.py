@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from cfq_lint.estimate.model import Estimate, QueueEstimate, Retries
 
 VERSION = 1
-_LOADS = ("rate_per_second", "message_size_bytes", "failure_share", "processing_seconds")
+_LOADS = ("rate_per_second", "message_size_bytes", "failure_share", "processing_seconds", "processing_message_seconds")
 
 
 def render(estimate: Estimate, *, problems: tuple[str, ...] = ()) -> str:
@@ -36,6 +36,7 @@ def _queue(queue: QueueEstimate) -> dict[str, Any]:
     month, concurrency = queue.month, queue.concurrency
     return {
         "queue": queue.queue,
+        "consumed": queue.consumed,
         "settings": {name: {"value": each.value, "source": each.source} for name, each in queue.settings.items()},
         "dead_letter_queue": queue.dead_letter_queue,
         "declared": {name: getattr(queue.load, name) for name in _LOADS},
@@ -65,6 +66,7 @@ def _queue(queue: QueueEstimate) -> dict[str, Any]:
         else {
             "batch_messages": concurrency.batch_messages,
             "invocations_per_second": concurrency.invocations_per_second,
+            "invocation_seconds": concurrency.invocation_seconds,
             "needed": concurrency.needed,
             "limit": concurrency.limit,
             "limit_source": concurrency.limit_source,

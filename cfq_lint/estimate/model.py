@@ -2,8 +2,9 @@
 
 Deliveries fail independently of each other, each with the declared share; a month has 30 days. Operations are counted as the
 pricing page does: a write, each read and a delete for every started 64 KB of a message. A dead letter is one more write, and
-is read and deleted once in its queue where somebody consumes it, else deleted. Delays that the consumer's code gives to
-retry() are not known here.
+is read and deleted once in its queue where somebody consumes it, else deleted. What cannot happen is not billed: sends beyond
+what a queue takes, retries after a message has expired, reads of a queue that certainly nobody consumes. Delays that the
+consumer's code gives to retry() are not known here.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ class Setting:
 
 @record
 class Retries:
-    """What one number of retries means.
+    """What one number of retries means. `deliveries` are those that there are before the message expires.
 
     `poisoned_reads` are the billed reads of one message that never succeeds, `horizon_seconds` the time from its first delivery
     to its last. `poisoned_operations` and `poisoned_usd` are a month's of the failing share, if all of it never succeeds; None
@@ -78,10 +79,14 @@ class Month:
 
 @record
 class Concurrency:
-    """How many invocations run at a time: `needed` is invocations a second times the seconds that each takes (Little's law)."""
+    """How many invocations run at a time: `needed` is invocations a second times the seconds that each takes (Little's law).
+
+    `invocation_seconds` is what one with so many messages takes.
+    """
 
     batch_messages: float
     invocations_per_second: float
+    invocation_seconds: float
     needed: float
     limit: int
     limit_source: str
@@ -95,10 +100,16 @@ class Concurrency:
 
 @record
 class QueueEstimate:
-    """All of one queue. What is None was not declared, and stands in `missing` with the setting that declares it."""
+    """All of one queue. What is None was not declared, and stands in `missing` with the setting that declares it.
+
+    `consumed` is False where certainly nobody consumes it, `is_pulled` says that somebody pulls from it. `rate_is_every_queues`
+    says that the rate was given for all queues alike, and not declared for this one.
+    """
 
     queue: str
     consumed: bool
+    is_pulled: bool
+    rate_is_every_queues: bool
     settings: dict[str, Setting]
     dead_letter_queue: str | None
     load: DeclaredLoad
@@ -135,7 +146,8 @@ class Estimate:
 def estimate(project: Project, given: DeclaredLoad | None = None) -> Estimate:
     """The estimate of a project. `given` are declarations for every queue, which win over those of the settings."""
     subjects = [each for each in project.subjects if not each.only_dead_letters]
-    queues = tuple(_queue(subject, project, _merged(subject.load, given)) for subject in subjects)
+    for_all = given is not None and given.rate_per_second is not None
+    queues = tuple(_queue(subject, project, _merged(subject.load, given), for_all=for_all) for subject in subjects)
     by_name = {subject.queue: each for subject, each in zip(subjects, queues, strict=True)}
     months = [each.month for each in by_name.values() if each.month is not None]
     operations = sum(month.operations for month in months) if months else None
@@ -154,47 +166,95 @@ def estimate(project: Project, given: DeclaredLoad | None = None) -> Estimate:
 def _merged(load: DeclaredLoad, given: DeclaredLoad | None) -> DeclaredLoad:
     if given is None:
         return load
-    names = ("message_size_bytes", "rate_per_second", "processing_seconds", "failure_share")
+    names = ("message_size_bytes", "rate_per_second", "processing_seconds", "processing_message_seconds", "failure_share")
     return replace(load, **{name: value for name in names if (value := getattr(given, name)) is not None})
 
 
-def _queue(subject: Subject, project: Project, load: DeclaredLoad) -> QueueEstimate:
+def _queue(subject: Subject, project: Project, load: DeclaredLoad, *, for_all: bool) -> QueueEstimate:
     settings = _settings(subject, project)
     dead = _dead_letter_queue(subject)
     retention, source = project.facts.retention_seconds(subject.queue)
     counted = chunks(load.message_size_bytes or 0)
     retries = settings["max_retries"].value or 0
     delay = settings["retry_delay"].value or 0
+    consumed = subject.consumer is not None or subject.account_consumers != ()
+    pulled = subject.consumer is None and any(each.type == "http_pull" for each in subject.account_consumers or ())
     dead_operations = 0 if dead is None else 3 if _is_consumed(project, dead) else 2
-    failing = load.failure_share or 0.0
-    per_message = _operations(retries, failing, dead_operations) * counted
-    month = _month(load, retries, counted, dead_operations)
-    poisoned = _poisoned_messages(load) * counted
-    known = {
-        number: _retries(number, number * delay, retention, counted, poisoned * _operations(number, 1.0, dead_operations))
+    fates = {
+        number: _Fate.of(number, delay, retention, dead_operations) if consumed else _Fate(0, 0, 0)
         for number in _compared(retries)
     }
+    fate, rate = fates[retries], _taken(load)
+    failing = load.failure_share or 0.0
+    per_message = fate.operations(failing) * counted
+    month = None if rate is None else _month(rate, failing, fate, counted)
+    poisoned = (rate or 0.0) * MONTH_SECONDS * failing * counted
+    known = {
+        number: _retries(number, each, number * delay, retention, counted, poisoned * each.operations(1.0))
+        for number, each in fates.items()
+    }
+    invoked = rate if consumed and not pulled and rate else None
+    deliveries = None if invoked is None else invoked * reads(fate.retries, failing)
     return QueueEstimate(
-        subject.described,
-        subject.consumer is not None or bool(subject.account_consumers),
-        settings,
-        dead,
-        load,
-        retention,
-        source,
-        counted,
-        known[retries],
-        tuple(known.values()),
-        (retries + 1) * counted * (settings["max_batch_size"].value or 1),
-        per_message,
-        month,
-        month.operations / DAYS_A_MONTH if month is not None else None,
-        int(limits.FREE_OPERATIONS_PER_DAY / per_message),
-        _concurrency(settings, load, retries),
-        _batches(settings, load, retries),
-        tuple(_missing(load)),
-        (*_refused(load), *_notes(subject, project, known[retries], dead)),
+        queue=subject.described,
+        consumed=consumed,
+        is_pulled=pulled,
+        rate_is_every_queues=for_all,
+        settings=settings,
+        dead_letter_queue=dead,
+        load=load,
+        retention_seconds=retention,
+        retention_source=source,
+        chunks=counted,
+        as_set=known[retries],
+        table=tuple(known.values()) if consumed else (),
+        batch_reads=known[retries].poisoned_reads * (settings["max_batch_size"].value or 1),
+        operations_per_message=per_message,
+        month=month,
+        daily_operations=month.operations / DAYS_A_MONTH if month is not None else None,
+        free_messages_a_day=int(limits.FREE_OPERATIONS_PER_DAY / per_message),
+        concurrency=_concurrency(settings, load, deliveries, reads(fate.retries, failing)),
+        batches=_batches(settings, deliveries),
+        missing=tuple(_missing(load, consumed=consumed and not pulled)),
+        notes=(
+            *_refused(load, settings["max_batch_size"].value or 1),
+            *_notes(subject, project, known[retries], dead, consumed=consumed),
+        ),
     )
+
+
+@record
+class _Fate:
+    """What becomes of a message: its retries at most, the operations of a dead letter, and whether anybody reads it."""
+
+    retries: int
+    dead_operations: int
+    read: int = 1
+
+    @classmethod
+    def of(cls, retries: int, delay: int, retention: int, dead_operations: int) -> _Fate:
+        """With so many retries: those for which a message has expired do not happen, and then it is no dead letter."""
+        possible = retries if not delay else min(retries, (retention - 1) // delay)
+        return cls(possible, dead_operations if possible == retries else 0)
+
+    def operations(self, failing: float) -> float:
+        """Operations of a message on average, for each of its chunks. A dead letter is not deleted from its first queue."""
+        dead = failing ** (self.retries + 1)
+        deletes = 1 - dead if self.dead_operations else 1
+        return 1 + self.reads(failing) + deletes + dead * self.dead_operations
+
+    def reads(self, failing: float) -> float:
+        """How often a message is delivered on average."""
+        return self.read * reads(self.retries, failing)
+
+
+def _taken(load: DeclaredLoad) -> float | None:
+    """Messages a second that a queue takes of those that are sent; None where nobody said how many are."""
+    if load.rate_per_second is None:
+        return None
+    if (load.message_size_bytes or 0) + limits.MESSAGE_METADATA_BYTES > limits.MESSAGE_SIZE_BYTES:
+        return 0.0
+    return min(load.rate_per_second, float(limits.THROUGHPUT_PER_SECOND))
 
 
 def _compared(retries: int) -> list[int]:
@@ -240,40 +300,25 @@ def reads(retries: int, failing: float) -> float:
     return retries + 1.0 if failing >= 1 else (1 - failing ** (retries + 1)) / (1 - failing)
 
 
-def _operations(retries: int, failing: float, dead_operations: int) -> float:
-    """Operations of a message on average, for each of its chunks. A dead letter is not deleted from its first queue."""
-    dead = failing ** (retries + 1)
-    deletes = 1 - dead if dead_operations else 1
-    return 1 + reads(retries, failing) + deletes + dead * dead_operations
-
-
-def _month(load: DeclaredLoad, retries: int, counted: int, dead_operations: int) -> Month | None:
-    if load.rate_per_second is None:
-        return None
-    failing = load.failure_share or 0.0
-    messages = load.rate_per_second * MONTH_SECONDS
-    dead = messages * failing ** (retries + 1)
+def _month(rate: float, failing: float, fate: _Fate, counted: int) -> Month:
+    messages = rate * MONTH_SECONDS
+    dead = messages * failing ** (fate.retries + 1) if fate.dead_operations else 0.0
     return Month(
         messages,
         messages * counted,
-        messages * counted * reads(retries, failing),
-        (messages - dead if dead_operations else messages) * counted,
-        dead * counted * dead_operations,
-        dead if dead_operations else 0.0,
+        messages * counted * fate.reads(failing),
+        (messages - dead) * counted,
+        dead * counted * fate.dead_operations,
+        dead,
     )
 
 
-def _poisoned_messages(load: DeclaredLoad) -> float:
-    """How many messages a month never succeed, if all of the failing share do not; 0 where that is not known."""
-    return (load.rate_per_second or 0.0) * MONTH_SECONDS * (load.failure_share or 0.0)
-
-
-def _retries(number: int, horizon: int, retention: int, counted: int, poisoned: float) -> Retries:
+def _retries(number: int, fate: _Fate, horizon: int, retention: int, counted: int, poisoned: float) -> Retries:  # noqa: PLR0917
     outlasts = horizon > 0 and horizon >= retention
-    reads_of_one = (number + 1) * counted
+    deliveries = (fate.retries + 1) * fate.read
     if not poisoned:
-        return Retries(number, number + 1, reads_of_one, horizon, outlasts)
-    return Retries(number, number + 1, reads_of_one, horizon, outlasts, poisoned, usd(poisoned))
+        return Retries(number, deliveries, deliveries * counted, horizon, outlasts)
+    return Retries(number, deliveries, deliveries * counted, horizon, outlasts, poisoned, usd(poisoned))
 
 
 def _batch_messages(size: int, settings: dict[str, Setting], rate: float) -> float:
@@ -281,57 +326,70 @@ def _batch_messages(size: int, settings: dict[str, Setting], rate: float) -> flo
     return min(float(size), max(1.0, rate * (settings["max_batch_timeout"].value or 0)))
 
 
-def _concurrency(settings: dict[str, Setting], load: DeclaredLoad, retries: int) -> Concurrency | None:
-    if load.rate_per_second is None or load.processing_seconds is None:
+def invocation_seconds(load: DeclaredLoad, messages: float) -> float | None:
+    """How long an invocation with so many messages takes; None where nobody said."""
+    if load.processing_seconds is None and load.processing_message_seconds is None:
         return None
+    return (load.processing_seconds or 0.0) + (load.processing_message_seconds or 0.0) * messages
+
+
+def _concurrency(settings: dict[str, Setting], load: DeclaredLoad, deliveries: float | None, each: float) -> Concurrency | None:
+    """For so many deliveries a second, of which every message has `each` on average."""
     size = settings["max_batch_size"].value or limits.BATCH_SIZE_MIN
-    each = reads(retries, load.failure_share or 0.0)
-    deliveries = load.rate_per_second * each
+    if deliveries is None:
+        return None
     batch = _batch_messages(size, settings, deliveries)
+    took, full = invocation_seconds(load, batch), invocation_seconds(load, size)
+    if took is None or full is None:
+        return None
     set_to = settings["max_concurrency"]
     limit = limits.CONCURRENCY_MAX if set_to.value is None else min(set_to.value, limits.CONCURRENCY_MAX)
     source = "Cloudflare's limit" if set_to.value is None else set_to.source
-    at_limit = limit * size / load.processing_seconds / each if load.processing_seconds else math.inf
-    at_limit = min(at_limit, float(limits.THROUGHPUT_PER_SECOND))
-    return Concurrency(batch, deliveries / batch, deliveries / batch * load.processing_seconds, limit, source, at_limit)
+    at_limit = min(limit * size / full / each if full else math.inf, float(limits.THROUGHPUT_PER_SECOND))
+    return Concurrency(batch, deliveries / batch, took, deliveries / batch * took, limit, source, at_limit)
 
 
-def _batches(settings: dict[str, Setting], load: DeclaredLoad, retries: int) -> tuple[tuple[int, float], ...]:
+def _batches(settings: dict[str, Setting], deliveries: float | None) -> tuple[tuple[int, float], ...]:
     """Invocations a second for the smallest batch, that which is set, the default and the largest."""
-    if load.rate_per_second is None:
+    if deliveries is None:
         return ()
-    deliveries = load.rate_per_second * reads(retries, load.failure_share or 0.0)
     set_to = settings["max_batch_size"].value or limits.BATCH_SIZE_DEFAULT
     sizes = sorted({limits.BATCH_SIZE_MIN, limits.BATCH_SIZE_DEFAULT, set_to, limits.BATCH_SIZE_MAX})
     return tuple((size, deliveries / _batch_messages(size, settings, deliveries)) for size in sizes)
 
 
-def _missing(load: DeclaredLoad) -> Iterable[str]:
+def _missing(load: DeclaredLoad, *, consumed: bool) -> Iterable[str]:
     if load.rate_per_second is None:
         yield "rate_per_second: without it there is no month, no cost and no concurrency"
     if load.message_size_bytes is None:
         yield f"message_size_bytes: each message is counted as at most {limits.OPERATION_CHUNK_BYTES:,} bytes, one operation"
+    if not consumed:
+        return
     if load.failure_share is None:
         yield "failure_share: no delivery is counted as failing"
-    if load.processing_seconds is None:
-        yield "processing_seconds: without it there is no concurrency"
+    if load.processing_seconds is None and load.processing_message_seconds is None:
+        yield "processing_seconds, or processing_message_seconds for each message: without them there is no concurrency"
 
 
-def _refused(load: DeclaredLoad) -> Iterable[str]:
+def _refused(load: DeclaredLoad, batch: int) -> Iterable[str]:
     """What Cloudflare does not take: whoever reads on to the bill should know."""
-    size, rate, time = load.message_size_bytes or 0, load.rate_per_second or 0.0, load.processing_seconds or 0.0
+    size, rate, time = load.message_size_bytes or 0, load.rate_per_second or 0.0, invocation_seconds(load, batch) or 0.0
     if size + limits.MESSAGE_METADATA_BYTES > limits.MESSAGE_SIZE_BYTES:
         most, more = f"{limits.MESSAGE_SIZE_BYTES:,}", limits.MESSAGE_METADATA_BYTES
-        yield f"a message has at most {most} bytes, with about {more} of metadata: send() refuses a larger one"
+        yield f"a message has at most {most} bytes, with about {more} of metadata: send() refuses a larger one, unbilled"
     if rate > limits.THROUGHPUT_PER_SECOND:
         most = f"{limits.THROUGHPUT_PER_SECOND:,}"
-        yield f"a queue takes {most} messages a second; above, send() and sendBatch() throw Too Many Requests"
+        said = f"a queue takes {most} messages a second; above, send() and sendBatch() throw Too Many Requests"
+        yield f"{said}: what it takes is counted"
     if time > limits.CONSUMER_WALL_SECONDS:
         minutes = limits.CONSUMER_WALL_SECONDS // 60
         yield f"an invocation is ended after {minutes} minutes, and what it did not acknowledge comes again"
 
 
-def _notes(subject: Subject, project: Project, as_set: Retries, dead: str | None) -> Iterable[str]:
+def _notes(subject: Subject, project: Project, as_set: Retries, dead: str | None, *, consumed: bool) -> Iterable[str]:
+    if not consumed:
+        yield "nobody consumes it: its messages are written, and deleted when they expire; nothing is read or retried"
+        return
     if as_set.max_retries and not as_set.horizon_seconds:
         yield "no retry_delay: retries follow at once, so that they are used up within moments of a failure that lasts"
     if as_set.outlasts_retention:
@@ -340,5 +398,5 @@ def _notes(subject: Subject, project: Project, as_set: Retries, dead: str | None
         yield "no dead-letter queue: what fails all retries is deleted"
     elif not _is_consumed(project, dead):
         yield f"nobody is known to consume {dead}: its messages are counted as deleted unread"
-    if subject.consumer is None and not subject.account_consumers:
+    if subject.consumer is None and subject.account_consumers is None:
         yield "its consumer is not known; the defaults are counted"

@@ -22,8 +22,9 @@ def rows(queue: QueueEstimate, plan: str | None) -> Iterator[tuple[str, str]]:
     yield "settings", ", ".join(_setting(name, setting.value, setting.source) for name, setting in queue.settings.items())
     yield "dead letters", queue.dead_letter_queue or "none: what fails all retries is deleted"
     yield "declared", _declared(queue)
-    yield "retries", _retries(queue)
-    yield "poisoned", _poisoned(queue)
+    if queue.consumed:
+        yield "retries", _retries(queue)
+        yield "poisoned", _poisoned(queue)
     if queue.month is not None:
         yield "a month", _month(queue)
     if queue.month is not None and plan != FREE:
@@ -46,16 +47,26 @@ def _declared(queue: QueueEstimate) -> str:
     load = queue.load
     parts = []
     if load.rate_per_second is not None:
-        parts.append(f"{number(load.rate_per_second)} messages a second")
+        whose = "to this queue, and as many to each other one" if queue.rate_is_every_queues else "to this queue"
+        parts.append(f"{number(load.rate_per_second)} messages a second are sent {whose}")
     if load.message_size_bytes is not None:
         parts.append(
             f"{number(load.message_size_bytes)} bytes each, {queue.chunks} operation{'s' if queue.chunks > 1 else ''} each time"
         )
     if load.failure_share is not None:
         parts.append(f"{number(load.failure_share * 100)} % of deliveries fail, independently")
-    if load.processing_seconds is not None:
-        parts.append(f"{number(load.processing_seconds)} s an invocation")
+    if (took := _took(queue)) is not None:
+        parts.append(f"an invocation takes {took}")
     return ", ".join(parts) or "nothing"
+
+
+def _took(queue: QueueEstimate) -> str | None:
+    """Work by invocation and by message, whichever was declared."""
+    load = queue.load
+    whole, each = load.processing_seconds, load.processing_message_seconds
+    if each is None:
+        return None if whole is None else f"{number(whole)} s, whatever is in it"
+    return f"{number(each)} s for each message" + (f" and {number(whole)} s besides" if whole else "")
 
 
 def _retries(queue: QueueEstimate) -> str:
@@ -64,11 +75,10 @@ def _retries(queue: QueueEstimate) -> str:
     deliveries = f"{as_set.deliveries} deliver{'y' if as_set.deliveries == 1 else 'ies'}"
     if not as_set.horizon_seconds:
         return f"{deliveries}, without a delay between them; kept for {kept}"
-    compared = ">=" if as_set.outlasts_retention else "<"
-    return (
-        f"{deliveries}, the last {as_set.max_retries} x retry_delay = {seconds(as_set.horizon_seconds)} after the first"
-        f" {compared} {kept}"
-    )
+    spread = f"{as_set.max_retries} x retry_delay = {seconds(as_set.horizon_seconds)} after the first"
+    if as_set.outlasts_retention:
+        return f"{deliveries} of {as_set.max_retries + 1}: the last would come {spread} >= {kept}"
+    return f"{deliveries}, the last {spread} < {kept}"
 
 
 def _poisoned(queue: QueueEstimate) -> str:
@@ -101,11 +111,15 @@ def _free(queue: QueueEstimate) -> str:
 def _concurrency(queue: QueueEstimate) -> str:
     it = queue.concurrency
     assert it is not None, "it was asked for"
-    took = queue.load.processing_seconds or 0
+    each, whole = queue.load.processing_message_seconds, queue.load.processing_seconds or 0
+    took = f"{number(it.invocation_seconds)} s"
+    if each is not None:
+        besides = f"{number(whole)} s + " if whole else ""
+        took = f"({besides}{number(it.batch_messages)} x {number(each)} s = {took})"
     compared = "<=" if it.is_enough else ">"
     said = (
         f"{number(it.invocations_per_second)} invocations a second ({number(it.batch_messages)} messages each)"
-        f" x {number(took)} s = {number(it.needed)} at a time {compared} {it.limit} ({it.limit_source})"
+        f" x {took} = {number(it.needed)} at a time {compared} {it.limit} ({it.limit_source})"
     )
     if not it.is_enough:
         said += ": the backlog grows"

@@ -35,7 +35,7 @@ def _queue(queue: QueueEstimate, plan: str | None, paint: Paint, width: int) -> 
     for name, said in rows(queue, plan):
         head, *rest = wrapped(said, width, f"  {name:<{_NAME_WIDTH}}")
         lines += [f"  {paint('dim', head[2 : 2 + _NAME_WIDTH])}{head[2 + _NAME_WIDTH :]}", *rest]
-    lines += ["", *_table(queue, paint, width)]
+    lines += ["", *_table(queue, paint, width)] if queue.table else []
     for note in queue.notes:
         lines += [paint("warning", line) if not index else line for index, line in enumerate(wrapped(note, width, "  ! "))]
     for missing in queue.missing:

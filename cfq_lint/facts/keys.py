@@ -126,6 +126,15 @@ PRODUCER_KEYS: dict[str, Key] = {
     )
 }
 
+DECLARED_KEYS: dict[str, Key] = {
+    "queue": CONSUMER_KEYS["queue"],
+    "delivery_delay": PRODUCER_KEYS["delivery_delay"],
+    "message_retention_period": Key(
+        "message_retention_period", INTEGER, "how long a message is kept", limits.PAGE_LIMITS, "seconds"
+    ),
+}
+"""The keys of a queue that a Terraform plan makes."""
+
 QUEUES_KEYS = ("producers", "consumers")
 
 

@@ -59,7 +59,8 @@ class DeclaredLoad:
     """What people say of a queue's traffic and of its consumer; None where they say nothing.
 
     Sizes are bytes of a message's body; the rate is messages sent a second. Each of size, rate and processing is also the
-    largest unless the one named `max_` or `peak_` is given. `failure_share` is the share of deliveries that fail, 0 to 1.
+    largest unless the one named `max_` or `peak_` is given. An invocation takes `processing_seconds` whatever is in it, and
+    `processing_message_seconds` for each of its messages besides. `failure_share` is the share of deliveries that fail, 0 to 1.
     """
 
     message_size_bytes: int | None = None
@@ -68,6 +69,7 @@ class DeclaredLoad:
     rate_per_second: float | None = None
     peak_rate_per_second: float | None = None
     processing_seconds: float | None = None
+    processing_message_seconds: float | None = None
     max_processing_seconds: float | None = None
     failure_share: float | None = None
     idempotency_key: str | None = None

@@ -87,6 +87,16 @@ class WorkerLink:
 
 
 @record
+class DeclaredQueue:
+    """A queue that the file itself makes, as a Terraform plan does. The retention is seconds, None where it is left out."""
+
+    queue: str
+    place: Place
+    retention: int | None
+    delivery_delay: int | None
+
+
+@record
 class Links:
     """The links of one file, in its order. `is_whole` is False where the file does not parse, and so may link anything."""
 
@@ -94,6 +104,7 @@ class Links:
     producers: tuple[ProducerLink, ...] = ()
     workers: tuple[WorkerLink, ...] = ()
     is_whole: bool = True
+    declared: tuple[DeclaredQueue, ...] = ()
 
 
 def links_of(worker: Worker) -> Links:
@@ -111,7 +122,18 @@ def links_of(worker: Worker) -> Links:
         ),
         tuple(link for each in environments for link in _producers(each)),
         () if worker.document.shadowed_by is not None else tuple(_workers(environments)),
+        declared=tuple(_declared(worker)),
     )
+
+
+def _declared(worker: Worker) -> Iterator[DeclaredQueue]:
+    for each in worker.declared:
+        if each.queue is not None:
+            retention, delay = each.field("message_retention_period"), each.field("delivery_delay")
+            place = (retention or each.queue).place
+            yield DeclaredQueue(
+                each.queue_name, place, *(field.integer if field is not None else None for field in (retention, delay))
+            )
 
 
 def _workers(environments: Iterable[Environment]) -> Iterator[WorkerLink]:
@@ -225,7 +247,16 @@ class Topology:
     `is_whole` says that every file parses, so that these are all the links.
     """
 
-    __slots__ = ("consumers", "consumers_of", "dead_letters_into", "is_whole", "producers", "producers_of", "workers")
+    __slots__ = (
+        "consumers",
+        "consumers_of",
+        "dead_letters_into",
+        "declared",
+        "is_whole",
+        "producers",
+        "producers_of",
+        "workers",
+    )
 
     def __init__(self, links: Iterable[Links]) -> None:
         self.consumers: list[ConsumerLink] = []
@@ -234,12 +265,14 @@ class Topology:
         self.consumers_of: dict[str, list[ConsumerLink]] = {}
         self.producers_of: dict[str, list[ProducerLink]] = {}
         self.dead_letters_into: dict[str, list[ConsumerLink]] = {}
+        self.declared: dict[str, DeclaredQueue] = {}
         self.is_whole = True
         for each in links:
             self.is_whole = self.is_whole and each.is_whole
             self.consumers += each.consumers
             self.producers += each.producers
             self.workers += each.workers
+            self.declared.update((queue.queue, queue) for queue in each.declared)
         for consumer in self.consumers:
             self.consumers_of.setdefault(consumer.queue, []).append(consumer)
             if consumer.dead_letter_queue is not None:

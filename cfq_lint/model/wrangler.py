@@ -14,9 +14,9 @@ from __future__ import annotations
 import os
 
 from cfq_lint.facts.errors import Unreadable
-from cfq_lint.facts.keys import CONSUMER_KEYS, PRODUCER_KEYS, Key, Spelling, may_mean_queues, meant, normal
-from cfq_lint.source.document import NAMES, read
-from cfq_lint.source.node import ARRAY, BOOLEAN, NULL, NUMBER, OBJECT, STRING, Member, Node
+from cfq_lint.facts.keys import CONSUMER_KEYS, DECLARED_KEYS, PRODUCER_KEYS, Key, Spelling, may_mean_queues, meant, normal
+from cfq_lint.source.document import CONFIG_NAME, NAMES, PLAN, read
+from cfq_lint.source.node import ARRAY, BOOLEAN, DECLARED, NULL, NUMBER, OBJECT, STRING, Member, Node
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -125,6 +125,8 @@ def shown(document: Document, node: Node) -> str:
     if node.kind in {OBJECT, ARRAY}:
         return "an object" if node.kind == OBJECT else "an array"
     text = document.text[node.start : node.end]
+    if document.dialect is not None:
+        text = document.dialect.shown(node, text)
     return text if len(text) <= _SHOWN_MAX else text[: _SHOWN_MAX - 1] + "…"
 
 
@@ -229,6 +231,13 @@ class Producer(Entry):
     def __init__(self, document: Document, node: Node, path: str, environment: str | None, script: str) -> None:
         super().__init__(document, node, path, environment, script)
         self.binding = _named(self.fields.get("binding"))
+
+
+class Declared(Entry):
+    """A queue that the file itself makes, as a Terraform plan does, with its settings."""
+
+    __slots__ = ()
+    keys = DECLARED_KEYS
 
 
 class Environment:
@@ -385,6 +394,17 @@ class Worker:
         """Whether the file configures a Pages project."""
         return self.top.is_pages
 
+    @property
+    def is_plan(self) -> bool:
+        """Whether the file is a Terraform plan, of which each environment is another Worker."""
+        return self.document.syntax == PLAN
+
+    @property
+    def declared(self) -> list[Declared]:
+        """The queues that the file itself makes; none in a wrangler file, which cannot."""
+        listed = self.fields.get(DECLARED) if self.document.dialect is not None else None
+        return [Declared(self.document, node, "the queue", None, "") for node in listed.items] if listed is not None else []
+
     def consumers(self) -> Iterator[Consumer]:
         """The consumers of all environments of the run."""
         for environment in self.environments:
@@ -404,8 +424,8 @@ class Worker:
 def read_worker(path: str, environment: str | None = None) -> Worker:
     """The view of a file, or of the file that wrangler takes in a folder. Raises Unreadable, which says why there is none."""
     if os.path.isdir(path):
-        found = [name for name in NAMES if os.path.isfile(os.path.join(path, name))]
+        found = [name for name in (*NAMES, CONFIG_NAME) if os.path.isfile(os.path.join(path, name))]
         if not found:
-            raise Unreadable(f"{path} has none of {', '.join(NAMES)}")
+            raise Unreadable(f"{path} has none of {', '.join((*NAMES, CONFIG_NAME))}")
         path = os.path.join(path, found[0])
     return Worker(read(path), environment)

@@ -44,6 +44,7 @@ def as_object(finding: Finding) -> dict[str, Any]:
         **_place(finding.place),
         "url": finding.url,
         "environment": finding.environment,
+        "address": finding.place.address or None,
         "fix": None
         if fix is None
         else {

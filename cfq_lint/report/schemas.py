@@ -91,7 +91,19 @@ def report() -> dict[str, Any]:
         "end_line": {"type": "integer", "minimum": 1},
         "end_column": {"type": "integer", "minimum": 1, "description": "exclusive"},
     }
-    counts = ("files", "errors", "warnings", "infos", "fixable", "suppressed", "baselined", "unparsed", "problems", "skipped")
+    counts = (
+        "files",
+        "errors",
+        "warnings",
+        "infos",
+        "fixable",
+        "suppressed",
+        "baselined",
+        "unparsed",
+        "problems",
+        "skipped",
+        "unknown",
+    )
     fix = _object({"title": _TEXT, "safe": {"type": "boolean"}, "edits": _list(_object({**place, "text": _TEXT}))})
     finding = {
         "code": {"type": "string", "pattern": "^CFQ[0-9]{3}$"},
@@ -101,6 +113,7 @@ def report() -> dict[str, Any]:
         **place,
         "url": _TEXT,
         "environment": {"type": ["string", "null"], "description": "null is the top level"},
+        "address": {"type": ["string", "null"], "description": "of the resource, in a Terraform plan"},
         "fix": {"anyOf": [fix, {"type": "null"}]},
         "related": _list(_object({**place, "message": _TEXT})),
     }
@@ -148,6 +161,7 @@ def checklist() -> dict[str, Any]:
         "answers": _list(_object(answer)),
     }
     counts = (PASS, FAIL, UNKNOWN, "queues", "files", "problems")
+    verdicts = {"type": "object", "additionalProperties": {"enum": list(VERDICTS)}}
     return {
         "$schema": DIALECT,
         "title": "Acceptance list of cfq-lint audit --checklist --format json",
@@ -156,6 +170,10 @@ def checklist() -> dict[str, Any]:
             {
                 "version": {"const": 1},
                 "summary": _object(dict.fromkeys(counts, _COUNT)),
+                "matrix": {
+                    **_list(_object({"queue": _TEXT, "verdicts": verdicts})),
+                    "description": "a row for each queue, with its verdict by the item's name",
+                },
                 "items": _list(_object(item)),
                 "passed_over": _list(_TEXT),
                 "problems": _list(_TEXT),
@@ -182,14 +200,15 @@ def estimate() -> dict[str, Any]:
         "usd_beyond_included",
     )
     concurrency = {
-        **dict.fromkeys(("batch_messages", "invocations_per_second", "needed", "rate_at_limit"), _AMOUNT),
+        **dict.fromkeys(("batch_messages", "invocations_per_second", "invocation_seconds", "needed", "rate_at_limit"), _AMOUNT),
         "limit": _COUNT,
         "limit_source": _TEXT,
         "is_enough": _TRUTH,
     }
-    loads = ("rate_per_second", "message_size_bytes", "failure_share", "processing_seconds")
+    loads = ("rate_per_second", "message_size_bytes", "failure_share", "processing_seconds", "processing_message_seconds")
     queue = {
         "queue": _TEXT,
+        "consumed": {**_TRUTH, "description": "false where certainly nobody consumes it: then nothing is read or retried"},
         "settings": {
             "type": "object",
             "additionalProperties": _object({"value": {"type": ["integer", "null"]}, "source": _TEXT}),

@@ -30,21 +30,23 @@ from cfq_lint.facts.keys import PRODUCER_KEYS
 from cfq_lint.model.finding import Finding, Severity
 from cfq_lint.rules import signs
 from cfq_lint.rules._ranges import out_of_range
-from cfq_lint.rules.rule import PRODUCER, UNSAFE, Rule
+from cfq_lint.rules.rule import ENTRY, UNSAFE, Rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from cfq_lint.model.account_facts import Facts
-    from cfq_lint.model.wrangler import Producer
+    from cfq_lint.model.wrangler import Entry
 
 _HINT = "It has no effect in this file; `wrangler queues update {queue} --delivery-delay-secs N` sets it"
 
 
-def check(producer: Producer, _facts: Facts) -> Iterator[Finding]:
-    """At most one finding a producer, at the number."""
-    return out_of_range(RULE, producer, PRODUCER_KEYS["delivery_delay"], _HINT)
+def check(entry: Entry, _facts: Facts) -> Iterator[Finding]:
+    """At most one finding a producer, or a queue of a plan, at the number."""
+    key = PRODUCER_KEYS["delivery_delay"]
+    if key.name in entry.keys:
+        yield from out_of_range(RULE, entry, key, _HINT if "binding" in entry.keys else "")
 
 
 RULE = Rule(
@@ -55,7 +57,7 @@ RULE = Rule(
     limits.READ_LIMITS,
     fix=UNSAFE,
     limits=("delay_min", "delay_max"),
-    visit=PRODUCER,
+    visit=ENTRY,
     signs=(signs.ILL_FORMED,),
     check=check,
 )

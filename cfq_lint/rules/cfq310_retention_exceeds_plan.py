@@ -39,8 +39,9 @@ def check(topology: Topology, facts: Facts) -> Iterator[Finding]:
     """At most one finding a queue, where the run first names it."""
     for name, queue in facts.queues.items():
         links = [*topology.consumers_of.get(name, ()), *topology.producers_of.get(name, ())]
+        made = topology.declared.get(name)
         retention = queue.message_retention_period
-        if not links or retention is None or (facts.is_account and name in (facts.known_queues or ())):
+        if not (links or made) or retention is None or (facts.is_account and name in (facts.known_queues or ())):
             continue  # what the account has, Cloudflare has allowed
         said = f"the retention of {name!r} is {exactly(retention)}, {facts.origin}"
         if facts.plan == FREE:
@@ -52,7 +53,8 @@ def check(topology: Topology, facts: Facts) -> Iterator[Finding]:
             message = f"{said}; allowed is {allowed}"
         else:
             continue
-        yield RULE.finding(links[0].place, message, environment=links[0].environment)
+        place, environment = (made.place, None) if made is not None else (links[0].place, links[0].environment)
+        yield RULE.finding(place, message, environment=environment)
 
 
 RULE = Rule(

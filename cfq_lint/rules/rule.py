@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from cfq_lint.model.account_facts import Facts
+    from cfq_lint.source.dialect import Dialect
     from cfq_lint.source.text import Place
 
 FILE = "file"
@@ -94,6 +95,9 @@ class Rule:
         What a file says may be quoted in `message` as it is: characters that cannot be printed, such as those that steer a
         terminal, are escaped here.
         """
+        dialect = place.lines.dialect
+        if dialect is not None:
+            message, fix, related = in_words_of(dialect, place, message, fix, related)
         if not message.isprintable():
             message = "".join(each if each.isprintable() else ascii(each)[1:-1] for each in message)
         return Finding(
@@ -114,3 +118,18 @@ class Rule:
     def summary(self) -> str:
         """The first line of the page: what is true when the rule speaks."""
         return self.page.split("\n", 1)[0].rstrip(".")
+
+
+def in_words_of(
+    dialect: Dialect, place: Place, message: str, fix: Fix | None, related: Iterable[Related]
+) -> tuple[str, Fix | None, tuple[Related, ...]]:
+    """A finding in the words of a file that is no wrangler file; a fix goes where an edit of it cannot be made there."""
+    told = tuple(
+        Related(each.place, each.place.lines.dialect.say(each.message, each.place.start))
+        if each.place.lines.dialect is not None
+        else each
+        for each in related
+    )
+    if fix is not None and not all(dialect.keeps(place.lines.text[e.place.start : e.place.end], e.text) for e in fix.edits):
+        fix = None
+    return dialect.say(message, place.start), fix, told

@@ -60,6 +60,7 @@ SHARED_DEAD_LETTERS = "shared-dead-letters"  # two environments dead-letter into
 PAGES = "pages"  # it is a Pages project
 NO_EFFECT = "no-effect"  # there is a setting that has no effect in a file
 LEGACY = "legacy"  # there is a key of service environments
+PLAN = "plan"  # it is a plan that makes queues, or replaces what it has
 NEVER = "never"  # nothing: the engine itself speaks for this rule
 
 _ID_LENGTH = 32

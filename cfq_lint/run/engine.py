@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from functools import cache
 
-from cfq_lint.facts.record import record
-from cfq_lint.model.account_facts import Facts
+from cfq_lint.facts.record import record, replace
+from cfq_lint.model.account_facts import Facts, QueueFacts
 from cfq_lint.model.finding import Finding, Severity, sort_key
 from cfq_lint.model.topology import Links, Topology, links_of
 from cfq_lint.model.wrangler import Worker
 from cfq_lint.rules.registry import INDEX, load
 from cfq_lint.rules.rule import CONSUMER, ENTRY, ENVIRONMENT, LISTED_CONSUMER, PRODUCER, RUN, WORKER
-from cfq_lint.rules.signs import ACCOUNT, FACTS, SEVERAL_FILES, SOURCE, signs_of
+from cfq_lint.rules.signs import ACCOUNT, FACTS, ILL_FORMED, PLAN, SEVERAL_FILES, SOURCE, signs_of
 from cfq_lint.source.text import Lines, Place
 
 TYPE_CHECKING = False
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
+    from cfq_lint.model.topology import DeclaredQueue
     from cfq_lint.rules.rule import Rule
     from cfq_lint.run.ignores import Ignore
     from cfq_lint.run.plan import Plan
@@ -37,7 +38,10 @@ _SYNTAX = "cfq0"
 
 @record
 class FileResult:
-    """What judging one file gave. `whole` is False where the file does not parse and only its syntax was judged."""
+    """What judging one file gave. `whole` is False where the file does not parse and only its syntax was judged.
+
+    `unknown` is as in `Report`.
+    """
 
     path: str
     findings: tuple[Finding, ...]
@@ -45,6 +49,7 @@ class FileResult:
     ignores: tuple[Ignore, ...]
     whole: bool
     signs: frozenset[str]
+    unknown: int = 0
 
 
 @record
@@ -54,6 +59,7 @@ class Report:
     `files` are the paths that were read, `suppressed` the findings that ignores accept, `baselined` those that a baseline does,
     `unparsed` the files of which only the syntax was judged, `problems` one line for every path that could not be read,
     `skipped` the codes of the rules that need the account where nothing shows it, and `crashed` says that a rule failed.
+    `unknown` counts the values about queues that only running a `cloudflare.config.ts`, or applying a plan, would tell.
     """
 
     findings: tuple[Finding, ...]
@@ -64,6 +70,7 @@ class Report:
     problems: tuple[str, ...] = ()
     crashed: bool = False
     skipped: tuple[str, ...] = ()
+    unknown: int = 0
 
     def count(self, severity: Severity) -> int:
         """How many findings have that severity."""
@@ -72,7 +79,7 @@ class Report:
 
 def judge(document: Document, plan: Plan) -> FileResult:
     """Run the rules about single files on one document."""
-    facts = plan.facts
+    facts, rules = plan.facts, plan.rules
     worker = Worker(document, plan.environment)
     whole = document.whole
     signs = signs_of(worker)
@@ -80,18 +87,31 @@ def judge(document: Document, plan: Plan) -> FileResult:
         signs.add(FACTS)
     if facts.is_account:
         signs.add(ACCOUNT)
+    if document.dialect is not None:
+        facts = _with_declared(facts, links_of(worker).declared)
+        signs.update((FACTS, ILL_FORMED, PLAN) if worker.declared or document.dialect.replaced else ())
+        rules = tuple(module for module in rules if not document.dialect.skips(module))
     findings: list[Finding] = []
-    loaded = _rules_for(frozenset(signs), plan.rules, whole)
+    loaded = _rules_for(frozenset(signs), rules, whole)
     targets = visits_of(worker) if loaded else {}
     for rule in loaded:
         findings += visit(rule, targets, facts, document.top)
     links = links_of(worker) if whole else Links(is_whole=False)
+    unknown = document.dialect.unknown if document.dialect is not None else 0
     ignores: tuple[Ignore, ...] = ()
     if IGNORE_MARK in document.text:
         from cfq_lint.run.ignores import ignores_of  # most files have none
 
         ignores = ignores_of(document)
-    return FileResult(document.path, tuple(findings), links, ignores, whole, frozenset(signs))
+    return FileResult(document.path, tuple(findings), links, ignores, whole, frozenset(signs), unknown)
+
+
+def _with_declared(facts: Facts, declared: Iterable[DeclaredQueue]) -> Facts:
+    """The facts, and what files say of the queues that they make themselves, where the facts do not know better."""
+    queues = {
+        each.queue: QueueFacts(message_retention_period=each.retention, delivery_delay=each.delivery_delay) for each in declared
+    }
+    return replace(facts, queues={**queues, **facts.queues}) if queues else facts
 
 
 def visits_of(worker: Worker) -> dict[str, Iterable[Any]]:
@@ -109,7 +129,7 @@ def visits_of(worker: Worker) -> dict[str, Iterable[Any]]:
         CONSUMER: consumers,
         PRODUCER: producers,
         LISTED_CONSUMER: listed,
-        ENTRY: [*producers, *listed],
+        ENTRY: [*producers, *listed, *worker.declared],
     }
 
 
@@ -152,6 +172,9 @@ def conclude(results: Iterable[FileResult], plan: Plan, problems: Iterable[str] 
     if facts.is_account:
         signs.add(ACCOUNT)
     place = Place(ordered[0].path if ordered else "", Lines(""), 0, 0)
+    if topology.declared:
+        facts = _with_declared(facts, topology.declared.values())
+        signs.add(FACTS)
     for module in plan.rules:
         if INDEX[module].visit == RUN and not signs.isdisjoint(INDEX[module].signs):
             found += visit(load(module), {RUN: (topology,)}, facts, place)
@@ -172,6 +195,7 @@ def conclude(results: Iterable[FileResult], plan: Plan, problems: Iterable[str] 
         problems=problems,
         crashed=any(finding.code == CRASH_CODE for finding in found),
         skipped=plan.skipped,
+        unknown=sum(result.unknown for result in ordered),
     )
 
 

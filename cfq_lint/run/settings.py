@@ -66,7 +66,11 @@ class DeclaredQueue(BaseModel):
     peak_rate_per_second: _Amount | None = Field(None, description="most messages sent in a second")
     processing_seconds: _Amount | None = Field(
         None,
-        description="wall time of one consumer invocation; also the longest, unless max_processing_seconds is given",
+        description="wall time of one consumer invocation, whatever is in it; also the longest, unless max_processing_seconds"
+        " is given",
+    )
+    processing_message_seconds: _Amount | None = Field(
+        None, description="wall time of one consumer invocation for each message in it, besides processing_seconds"
     )
     max_processing_seconds: _Amount | None = Field(None, description="longest wall time of one consumer invocation")
     failure_share: Annotated[float, Field(ge=0, le=1, strict=True)] | None = Field(

@@ -12,7 +12,9 @@ import re
 from cfq_lint.facts.errors import Unreadable
 from cfq_lint.facts.keys import is_placeholder
 from cfq_lint.source.document import (
+    BESIDE,
     BUILT,
+    CONFIG_NAME,
     NAMED,
     NAMES,
     REDIRECT,
@@ -29,8 +31,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-FILE_PATTERN = r"(^|/)wrangler(\.[\w-]+)?\.(jsonc?|toml)$"
-"""Files that hold a wrangler configuration by their name."""
+FILE_PATTERN = r"(^|/)(wrangler(\.[\w-]+)?\.(jsonc?|toml)|cloudflare\.config\.ts)$"
+"""Files that hold a Worker's configuration by their name."""
 HOOK_PATTERN = rf"{FILE_PATTERN}|(^|/)cfq-lint\.toml$"
 """Files whose change can bring a finding in a configuration: what a pre-commit hook waits for."""
 SOURCE_PATTERN = r"\.(py|[cm]?[jt]sx?)$"
@@ -44,11 +46,12 @@ APART_WORDS = frozenset({
 })  # fmt: skip
 """A word of these in a file's name, as in `wrangler.local.jsonc`, says that it is not deployed beside the others."""
 APART_FOLDERS = frozenset({
-    "dist", "build", "out", "output", ".output", ".open-next", ".svelte-kit", ".vercel", "test", "tests", "__tests__",
-    "e2e", "fixtures", "__fixtures__", "example", "examples", "sample", "samples", "template", "templates", "demo",
-    "demos", "docs", "playground", "bench", "benchmarks", "vendor",
+    "test", "tests", "__tests__", "e2e", "fixtures", "__fixtures__", "example", "examples", "sample", "samples", "template",
+    "templates", "bench", "benchmarks", "vendor",
 })  # fmt: skip
 """The same of the folders that lead to a file from the top of its repository."""
+BUILD_FOLDERS = frozenset({"dist", "build", "out", "output"})
+"""Where builds put what they write: a `wrangler.json`. People's own Workers may well stand in a folder of such a name."""
 BUILD_KEYS = frozenset({"configPath", "userConfigPath", "topLevelName", "definedEnvironments", "targetEnvironment"})
 """Keys that only a build writes. https://github.com/cloudflare/workers-sdk (workers-utils, `config.ts`: computed fields)"""
 FOLDERS_SKIPPED = frozenset({"node_modules", "__pycache__", "venv"})
@@ -202,6 +205,8 @@ def survey(document: Document, path: str, surroundings: Surroundings) -> None:
     folder, name = os.path.split(os.path.abspath(path))
     document.entry = _entry(document, folder)
     document.apart = _apart(document, name, path, surroundings.within(folder))
+    if name == CONFIG_NAME and any(os.path.isfile(f"{folder}/{each}") for each in NAMES):
+        document.apart = document.apart or BESIDE
     if name not in NAMES:
         return
     names, base = surroundings.of(folder)
@@ -220,8 +225,11 @@ def _apart(document: Document, name: str, path: str, folders: Iterable[str]) -> 
     if not APART_WORDS.isdisjoint(re.split(r"[._-]", name.lower())[1:-1]):
         return NAMED
     given = [] if os.path.isabs(path) else os.path.normpath(os.path.dirname(path)).split(os.sep)
-    if not APART_FOLDERS.isdisjoint(each.lower() for each in (*folders, *given)):
+    within = {each.lower() for each in (*folders, *given)}
+    if not APART_FOLDERS.isdisjoint(within):
         return WITHIN
+    if name == NAMES[0] and not BUILD_FOLDERS.isdisjoint(within):
+        return BUILT
     root = document.tree.root
     for member in root.value if root is not None and root.kind == OBJECT else ():
         if member.key in BUILD_KEYS:
@@ -234,7 +242,7 @@ def _apart(document: Document, name: str, path: str, folders: Iterable[str]) -> 
 def _entry(document: Document, folder: str) -> Entry | None:
     """The source that `main` names, if the file configures a consumer and the source can be read. Nothing of it is ever run."""
     root = document.tree.root
-    if root is None or root.kind != OBJECT or "consumers" not in document.text:
+    if root is None or root.kind != OBJECT or ("consumers" not in document.text and document.dialect is None):
         return None
     main = next((member.node.value for member in reversed(root.value) if member.key == "main"), None)
     if not isinstance(main, str) or not main.endswith(ENTRY_ENDINGS):

@@ -18,12 +18,18 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from cfq_lint.source.dialect import Dialect
+
 JSONC = "jsonc"
 TOML = "toml"
+TYPESCRIPT = "typescript"
+PLAN = "terraform-plan"
+CONFIG_NAME = "cloudflare.config.ts"
+"""The file that `cf`, and wrangler with `--experimental-new-config`, read from the project's folder."""
 NAMES = ("wrangler.json", "wrangler.jsonc", "wrangler.toml")
 """The files that wrangler looks for, in its order: each name in the folder and all folders above, then the next name."""
 REDIRECT = ".wrangler/deploy/config.json"
-NAMED, WITHIN, TEMPLATE, BUILT = "named", "within", "template", "built"
+NAMED, WITHIN, TEMPLATE, BUILT, BESIDE = "named", "within", "template", "built", "beside"
 FILE_SIZE_MAX_BYTES = 10_000_000
 """No configuration is that large; what is, is not read."""
 
@@ -62,15 +68,17 @@ class Entry:
 class Document:
     """One configuration file. Offsets and columns do not count a byte order mark.
 
+    `dialect` is how it speaks, None where it speaks as wrangler does. `beside` gives the texts of modules that it imports.
     `shadowed_by` is the file that wrangler reads in its place, and `shadow_has_queues` says that it stands beside this one and
     speaks of queues.
     `apart` says why it is no part of what the project deploys together, one of NAMED (a variant for local work or a test, an
-    example), WITHIN (a folder of such), TEMPLATE and BUILT; None where it is.
+    example), WITHIN (a folder of such), TEMPLATE, BUILT and BESIDE (a wrangler file is there as well); None where it is.
     """
 
     __slots__ = (
         "apart",
         "bom",
+        "dialect",
         "encoding_problem",
         "entry",
         "lines",
@@ -83,14 +91,34 @@ class Document:
         "tree",
     )
 
-    def __init__(self, path: str, text: str, *, bom: bool = False, encoding_problem: str | None = None) -> None:
+    def __init__(
+        self,
+        path: str,
+        text: str,
+        *,
+        bom: bool = False,
+        encoding_problem: str | None = None,
+        beside: Callable[[str], str | None] | None = None,
+    ) -> None:
         self.path = path
         self.text = text
         self.bom = bom
         self.encoding_problem = encoding_problem
-        self.syntax = TOML if path.endswith(".toml") else JSONC
-        self.lines = Lines(text)
-        self.tree = Tree(None, []) if encoding_problem else parser_of(self.syntax)(text)
+        self.syntax = syntax_of(path, text)
+        self.dialect: Dialect | None = None
+        if encoding_problem:
+            self.tree = Tree(None, [])
+        elif self.syntax == TYPESCRIPT:
+            from cfq_lint.source.cloudflare_config.worker import parse  # most runs read no such file
+
+            self.tree, self.dialect = parse(text, path, beside)
+        elif self.syntax == PLAN:
+            from cfq_lint.source.terraform.plan import parse as parse_plan  # most runs read no such file
+
+            self.tree, self.dialect = parse_plan(text)
+        else:
+            self.tree = parser_of(self.syntax)(text)
+        self.lines = Lines(text, self.dialect)
         self.shadowed_by: str | None = None
         self.shadow_has_queues = False
         self.apart: str | None = None
@@ -128,9 +156,21 @@ class Document:
         """The spans of the comments in a part of the text that starts outside of strings and comments."""
         if self.syntax == TOML:
             from cfq_lint.source.toml import comments  # most runs read one language only
+        elif self.syntax == TYPESCRIPT:
+            from cfq_lint.source.cloudflare_config.syntax import comments
         else:
             from cfq_lint.source.jsonc import comments
         return comments(text)
+
+
+def syntax_of(path: str, text: str) -> str:
+    """The language of a file: by its ending, and what Terraform shows by the keys that all of it has."""
+    if path.endswith(".toml"):
+        return TOML
+    if path.endswith((".ts", ".mts", ".js", ".mjs")):
+        return TYPESCRIPT
+    is_terraform = '"format_version"' in text and ('"planned_values"' in text or '"terraform_version"' in text)
+    return PLAN if is_terraform else JSONC
 
 
 def parser_of(syntax: str) -> Callable[[str], Tree]:
@@ -142,8 +182,11 @@ def parser_of(syntax: str) -> Callable[[str], Tree]:
     return parse
 
 
-def from_bytes(path: str, data: bytes) -> Document:
-    """The document of a file's bytes. Never raises: bytes that are not UTF-8 make a document that says so and holds no text."""
+def from_bytes(path: str, data: bytes, beside: Callable[[str], str | None] | None = None) -> Document:
+    """The document of a file's bytes. Never raises: bytes that are not UTF-8 make a document that says so and holds no text.
+
+    `beside` gives the text of a file that this one imports, by a path that starts where `path` does.
+    """
     for mark, name in _MARKS:
         if data.startswith(mark):
             return Document(path, "", encoding_problem=f"the file is {name}; wrangler reads UTF-8 only")
@@ -160,7 +203,7 @@ def from_bytes(path: str, data: bytes) -> Document:
     guessed = _guess(data)
     if guessed:
         return Document(path, "", bom=bom, encoding_problem=f"the file is {guessed}; wrangler reads UTF-8 only")
-    return Document(path, text, bom=bom)
+    return Document(path, text, bom=bom, beside=beside)
 
 
 def _guess(data: bytes) -> str | None:
@@ -186,4 +229,14 @@ def read(path: str, shown: str | None = None) -> Document:
         raise Unreadable(f"{shown}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
     if len(data) > FILE_SIZE_MAX_BYTES:
         raise Unreadable(f"{shown}: cannot be read: larger than {FILE_SIZE_MAX_BYTES:,} bytes, which no configuration is")
-    return from_bytes(shown, data)
+    return from_bytes(shown, data, None if shown != path.replace(os.sep, "/") else _text_at)
+
+
+def _text_at(path: str) -> str | None:
+    """The text of a file, None where it cannot be read or is no configuration by its size."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            text = file.read(FILE_SIZE_MAX_BYTES + 1)
+    except (OSError, ValueError):
+        return None
+    return text if len(text) <= FILE_SIZE_MAX_BYTES else None

@@ -18,6 +18,8 @@ BOOLEAN = "boolean"
 NULL = "null"
 DATETIME = "datetime"
 BROKEN = "broken"
+DECLARED = "cfq-lint:queues"
+"""The key of the queues that a file itself makes, in the tree of a Terraform plan; no wrangler file can have them."""
 
 
 class Node:
@@ -31,7 +33,7 @@ class Node:
     boolean   bool
     null      None
     datetime  the token's text (TOML only)
-    broken    the token's text: something that is no value of the language
+    broken    the token's text: something that is no value of the language; or None: a value that cannot be told from the text
 
     A TOML table spans from its header to the end of the last statement below that header; an array of tables from its first
     header to the end of its last table; a table that only dotted keys or deeper headers imply spans the key that implied it.

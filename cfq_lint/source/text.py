@@ -4,21 +4,26 @@ from __future__ import annotations
 
 from bisect import bisect_right
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from cfq_lint.source.dialect import Dialect
+
 
 class Lines:
     """A text by its lines. The line starts are found when the first position is asked for.
 
-    Ends of lines are LF, CR LF or a lone CR.
+    Ends of lines are LF, CR LF or a lone CR. `dialect` is how a file speaks that is no wrangler file; None for one that is.
     """
 
-    __slots__ = ("_starts", "text")
+    __slots__ = ("_starts", "dialect", "text")
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, dialect: Dialect | None = None) -> None:
         self.text = text
+        self.dialect = dialect
         self._starts: list[int] | None = None
 
-    def __reduce__(self) -> tuple[type[Lines], tuple[str]]:
-        return Lines, (self.text,)
+    def __reduce__(self) -> tuple[type[Lines], tuple[str, Dialect | None]]:
+        return Lines, (self.text, self.dialect)
 
     @property
     def starts(self) -> list[int]:
@@ -89,6 +94,11 @@ class Place:
     def end_column(self) -> int:
         """1-based column of the end, exclusive, in code points."""
         return self.lines.position(self.end)[1]
+
+    @property
+    def address(self) -> str:
+        """The address of the resource there, in a Terraform plan; else ""."""
+        return self.lines.dialect.address(self.start) if self.lines.dialect is not None else ""
 
     @property
     def excerpt(self) -> str:

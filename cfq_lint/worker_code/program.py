@@ -139,6 +139,8 @@ class Program:
 
 def load(entry: str, read: Callable[[str], str | None]) -> Program:
     """Read a Worker's sources, from its entry on. `read` gives the text of a path, None where there is none."""
+    from cfq_lint.worker_code.module import read as as_module
+
     modules: dict[str, Module] = {}
     unread: set[str] = set()
     waiting: list[tuple[str, tuple[str, ...]]] = [(entry, (entry,))]
@@ -153,7 +155,7 @@ def load(entry: str, read: Callable[[str], str | None]) -> Program:
             # In Python what is not there may as well be a package, or a name in a module.
             unread |= {shown} if text is not None or not entry.endswith(".py") else set()
             continue
-        module = _reader(path)(path, text)
+        module = as_module(path, text)
         if module is None and path == entry:
             return Program(entry, {}, f"{entry} does not parse", "correct it")
         if module is None:
@@ -163,14 +165,6 @@ def load(entry: str, read: Callable[[str], str | None]) -> Program:
         found = {source: candidates(path, source, entry) for source in (*module.sources, *module.perhaps)}
         waiting += [(source if source.startswith(_ALIASES) else each[0], each) for source, each in found.items() if each]
     return Program(entry, modules, unread=tuple(sorted(unread)))
-
-
-def _reader(path: str) -> Callable[[str, str], Module | None]:
-    if path.endswith(".py"):
-        from cfq_lint.worker_code.python import read
-    else:
-        from cfq_lint.worker_code.javascript import read
-    return read
 
 
 def candidates(path: str, source: str, entry: str) -> tuple[str, ...]:

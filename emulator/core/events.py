@@ -87,7 +87,7 @@ class Delivered(NamedTuple):
 class Settled(NamedTuple):
     """A batch ended, and what became of each message. `retried` are ready at `ready_us`; `dead` went to `target`.
 
-    `repeated` were acknowledged, but will come again: the acknowledgement got lost (chaos). `scale` is what the autoscaler
+    `repeated` were acknowledged, but will come again: a fault lost the acknowledgement. `scale` is what the autoscaler
     made of it: slots, backlog seen, failure rate in permille.
     """
 

@@ -52,7 +52,7 @@ def promote(queue: QueueState, now_us: int) -> None:
 
 
 def dequeue(queue: QueueState, ids: tuple[str, ...], now_us: int) -> list[Message]:
-    """Take messages out of the line, from its front unless chaos has chosen others."""
+    """Take messages out of the line, from its front unless a fault has chosen others."""
     if queue.delayed:
         promote(queue, now_us)
     line = queue.ready
@@ -67,7 +67,7 @@ def dequeue(queue: QueueState, ids: tuple[str, ...], now_us: int) -> list[Messag
 
 
 def _take_from_within(queue: QueueState, wanted: Message) -> None:
-    """Take one message out of order: what is gone stands in front of it, or chaos has shuffled the batch."""
+    """Take one message out of order: what is gone stands in front of it, or a fault has shuffled the batch."""
     passed: list[Message] = []
     while (message := queue.ready.popleft()) is not wanted:
         if message.place == GONE:

@@ -119,8 +119,3 @@ def _near(name: str) -> str:
 
 
 CALM = Faults()
-CHAOS = Faults(
-    duplicates=0.05, reorder=0.5, crashes=0.05, crashes_at_end=0.02, crashes_at_await=0.02, crashes_at_call=0.02, slow=0.1,
-    overlaps=0.02, refused_sends=0.02, lost_replies=0.01, short_leases=0.05,
-)  # fmt: skip
-"""A little of everything."""

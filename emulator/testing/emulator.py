@@ -53,8 +53,8 @@ class Emulator:
 
     `plan` is "paid" or "free". `seed` makes ids and faults the same in every run; None draws them. `start` is when the clock
     starts (ISO text or datetime). `limits` is "strict", "relaxed" or a `Limits` value. `journal` is a path (SQLite) or a
-    Journal; without it everything is kept in memory. `faults` asks for chaos. `flags` are compatibility flags. With `strict`,
-    a handler's error is raised again in the test, after its batch has been settled.
+    Journal; without it everything is kept in memory. `faults` are chances of what goes wrong. `flags` are compatibility flags.
+    With `strict`, a handler's error is raised again in the test, after its batch has been settled.
     """
 
     def __init__(

@@ -80,7 +80,9 @@ def load(path: str | PathLike[str], env: str | None, plan: str, *, but: frozense
     if worker.lacks_selected:
         known = ", ".join(sorted(each.name for each in worker.every_environment if each.name)) or "none"
         raise ConfigRefused(f"{where} has no environment {env!r} (environments: {known})")
-    return _config(Path(where), worker.top if env is None else worker.environments[0])
+    chosen = worker.top if env is None else worker.environments[0]
+    # A plan holds many Workers, and without a choice they are all deployed.
+    return _config(Path(where), chosen, worker.environments if worker.is_plan and env is None else [chosen])
 
 
 def load_all(paths: str | PathLike[str] | Iterable[str | PathLike[str]], env: str | None, plan: str) -> list[Config]:
@@ -105,7 +107,8 @@ def handlers_are_classes(flags: frozenset[str], date: str = "") -> bool | None:
     return date >= CLASSES_SINCE if date else None
 
 
-def _config(file: Path, environment: Environment) -> Config:
+def _config(file: Path, environment: Environment, deployed: list[Environment]) -> Config:
+    """What `environment` says of a Worker, with the queues of all that is `deployed`; a queue whose name is unknown is none."""
     flags_field, date_field = environment.inherited("compatibility_flags"), environment.inherited("compatibility_date")
     flags = frozenset(flag for flag in (flags_field.node.plain() if flags_field is not None else []) if isinstance(flag, str))
     date = date_field.text or "" if date_field is not None else ""
@@ -115,8 +118,13 @@ def _config(file: Path, environment: Environment) -> Config:
         file=file,
         script=environment.script or "",
         main=file.absolute().parent / main.text if main is not None and main.text else None,
-        consumers={each.queue_name: _consumer(each.node.plain()) for each in environment.consumers},
-        bindings={each.binding.text or "": each.queue_name for each in environment.producers if each.binding and each.queue},
+        consumers={each.queue_name: _consumer(each.node.plain()) for one in deployed for each in one.consumers if each.queue},
+        bindings={
+            each.binding.text or "": each.queue_name
+            for one in deployed
+            for each in one.producers
+            if each.binding and each.queue
+        },
         variables=values if isinstance(values, dict) else {},
         kv=tuple(_store(each, "id") for each in _rows(environment, "kv_namespaces")),
         d1=tuple(_store(each, "database_id", "database_name") for each in _rows(environment, "d1_databases")),

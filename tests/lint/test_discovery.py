@@ -422,6 +422,7 @@ def documents(folder):
         ("wrangler.example.toml", True), ("wrangler.template.jsonc", True), ("wrangler.dev.toml", True), ("wrangler.queue-test.jsonc", True),
         ("wrangler.TEST.toml", True), ("apps/api/wrangler.toml", False), ("dist/wrangler.json", True), ("apps/api/dist/wrangler.json", True),
         ("test/wrangler.toml", True), ("packages/a/tests/wrangler.jsonc", True), ("examples/queue/wrangler.toml", True), ("testing-shop/wrangler.toml", False),
+        ("workers/build/wrangler.jsonc", False), ("apps/docs/wrangler.jsonc", False), ("build/server/wrangler.json", True), ("Tests/wrangler.toml", True),
     ],
 )  # fmt: skip
 def test_what_is_not_deployed_beside_the_others_is_told_by_its_name_and_its_folders(name, is_apart, tmp_path):

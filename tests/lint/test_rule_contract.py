@@ -182,7 +182,10 @@ def test_examples_parse_unless_syntax_is_the_subject(rule):
         if rule.code not in {"CFQ001", "CFQ002"}:
             assert not document_of(example.text, example.name).faults
     for example in examples(rule, "Good"):
-        plain = document_of(example.text, example.name).tree.root.plain()
+        document = document_of(example.text, example.name)
+        if document.dialect is not None:
+            continue  # its tree is that of the wrangler file which would mean the same
+        plain = document.tree.root.plain()
         assert plain == (tomllib.loads(example.text) if example.name.endswith("toml") else json.loads(example.text))
 
 
@@ -396,6 +399,8 @@ def judged_without_signs(document, facts, environment=None):
     topology = Topology([links_of(worker) if document.whole else Links(is_whole=False)])
     targets = visits_of(worker) | {RUN: [topology]}
     for rule in RULES:
+        if document.dialect is not None and document.dialect.skips(rule.check.__module__.rpartition(".")[2]):
+            continue
         if rule.visit == RUN or document.whole or rule.code.startswith("CFQ0"):
             found += visit(rule, targets, facts, document.top)
     return sorted((f.code, f.place.line, f.place.column, f.message) for f in found)

@@ -34,7 +34,7 @@ _UNDECIDED, _ACKED, _RETRIED = range(3)
 _UNREAD = object()
 
 
-class Message(msgspec.Struct, gc=False, eq=False):  # made in C, and no circle runs through it
+class Message(msgspec.Struct, gc=False, eq=False):  # made in C; no circle runs through it once its batch is settled
     """One message of a batch: `id`, `attempts` (from 1), `timestamp` (aware, UTC), `body` (a copy, made when first read)."""
 
     id: str
@@ -148,13 +148,13 @@ class MessageBatch:
     ackAll, retryAll = ack_all, retry_all  # noqa: N815 - JavaScript's names
 
     def crash_at(self, crash: Callable[[str], None]) -> None:
-        """Have `crash` called with the id of each message whose body is read for the first time: chaos."""
+        """Have `crash` called with the id of each message whose body is read: a fault."""
         self._said.crash = crash
 
     def settlement(self, batch: int, outcome: str, error: str | None, lost: frozenset[str] = frozenset()) -> Settle:
         """What the calls and the handler's end ask for. Later calls are ignored, with a warning."""
         said = self._said
-        said.settled, said.plain = True, False
+        said.settled, said.plain, said.crash = True, False, None
         words = [message._word for message in self._all]  # noqa: SLF001 - the two classes are one thing
         retries: tuple[tuple[str, int | None], ...] = ()
         acks = _NONE

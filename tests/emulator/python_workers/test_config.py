@@ -453,7 +453,7 @@ def test_what_structured_clone_takes_crosses_both_ways(emu, write, run):
     run(worker.call("go"))
     emu.run_until_idle()
     [seen] = worker.module.SEEN
-    assert (type(seen["e"]), str(seen["e"])) == (Exception, "x")
+    assert (type(seen["e"]), str(seen["e"])) == (Exception, "Error: x")  # its toString(), as the SDK has it
     assert (bytes(seen["b"]), seen["s"], seen["u"], seen["n"]) == (b"ab", {1}, None, 2**70)
     assert (seen["a"].format, seen["a"].tolist()) == ("h", [1, -2])
     assert seen["d"].isoformat() == "2026-01-01T00:00:00"

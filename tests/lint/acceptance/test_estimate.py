@@ -6,10 +6,13 @@ import json
 
 import pytest
 
+from cfq_lint.checklist import html as checklist_html
+from cfq_lint.estimate import html
 from cfq_lint.estimate.model import reads
+from cfq_lint.estimate.rows import rows
 from cfq_lint.model.account_facts import DeclaredLoad
 
-from .support import ACCEPTANCE, CONFIG, declared, estimated, write
+from .support import ACCEPTANCE, CONFIG, answer, declared, estimated, write
 
 DAY = 86_400
 
@@ -159,7 +162,9 @@ def test_failures_need_more_invocations(tmp_path):
 def test_what_is_not_declared_is_said_and_nothing_is_made_of_it(tmp_path):
     made = of(tmp_path)
     (queue,) = made.queues
-    assert [each.split(":")[0] for each in queue.missing] == ["rate_per_second", "message_size_bytes", "failure_share", "processing_seconds"]
+    assert [each.split(":")[0] for each in queue.missing] == [
+        "rate_per_second", "message_size_bytes", "failure_share", "processing_seconds, or processing_message_seconds for each message",
+    ]  # fmt: skip
     assert (made.operations, made.usd, queue.month, queue.concurrency, queue.batches) == (None, None, None, None, ())
     assert queue.free_messages_a_day == 3_333
 
@@ -203,3 +208,100 @@ def test_a_consumer_that_nobody_knows_is_said(tmp_path):
     (queue,) = of(tmp_path, config=config).queues
     assert any("its consumer is not known" in note for note in queue.notes)
     assert declared(tmp_path).queues == ("orders",)
+
+
+@pytest.mark.parametrize(
+    ("load", "took", "needed", "said"),
+    [
+        # ten messages a batch at 100/s are ten invocations a second
+        ({"processing_seconds": 2.0}, 2.0, 20, "10/s x 2 s"),
+        ({"processing_message_seconds": 0.5}, 5.0, 50, "(10 x 0.5 s = 5 s)"),
+        ({"processing_seconds": 2.0, "processing_message_seconds": 0.5}, 7.0, 70, "(2 s + 10 x 0.5 s = 7 s)"),
+    ],
+)
+def test_work_is_by_batch_or_by_message_and_it_is_said_which(load, took, needed, said, tmp_path):
+    made = of(tmp_path, given=DeclaredLoad(rate_per_second=100, **load))
+    (queue,) = made.queues
+    assert queue.concurrency.invocation_seconds == pytest.approx(took)
+    assert queue.concurrency.needed == pytest.approx(needed)
+    assert said.removeprefix("10/s ") in dict(rows(queue, None))["concurrency"]
+    assert ("whatever is in it" in dict(rows(queue, None))["declared"]) is ("processing_message_seconds" not in load)
+
+
+def test_the_checklist_knows_work_by_message_too(tmp_path):
+    text = "[queues.orders]\nprocessing_seconds = 100\nprocessing_message_seconds = {}\n"
+    for each, verdict in ((80, "pass"), (80.1, "fail")):
+        assert answer(declared(tmp_path, text.format(each)), 8, "orders").verdict == verdict
+
+
+def test_what_a_rate_is_applied_to_is_said(tmp_path):
+    (queue,) = of(tmp_path, "[queues.orders]\nrate_per_second = 7").queues
+    assert dict(rows(queue, None))["declared"].startswith("7 messages a second are sent to this queue")
+    assert "each other one" not in dict(rows(queue, None))["declared"]
+    (queue,) = of(tmp_path, given=DeclaredLoad(rate_per_second=7)).queues
+    assert dict(rows(queue, None))["declared"].startswith("7 messages a second are sent to this queue, and as many to each other one")
+
+
+def test_retries_after_a_message_has_expired_are_not_billed(tmp_path):
+    """Every 12 hours, kept for four days: eight deliveries, then it expires, and is no dead letter."""
+    config = CONFIG.replace('"max_retries": 3', '"max_retries": 100, "retry_delay": 43200')
+    (queue,) = of(tmp_path, given=DeclaredLoad(rate_per_second=1 / DAY, failure_share=1.0), config=config).queues
+    assert (queue.as_set.deliveries, queue.as_set.poisoned_reads) == (8, 8)
+    assert (queue.month.reads, queue.month.deletes, queue.month.dead_letters) == pytest.approx((240, 30, 0))
+    assert dict(rows(queue, None))["retries"].startswith("8 deliveries of 101: the last would come 100 x retry_delay")
+
+
+def test_the_emulator_expires_it_at_the_same_delivery():
+    from emulator import Emulator
+
+    def broken(_batch):
+        raise RuntimeError
+
+    with Emulator() as emu:
+        emu.create_queue("orders")
+        emu.consume("orders", broken, max_retries=100, retry_delay=43_200, max_batch_timeout=0)
+        emu.queue("orders").send("x")
+        emu.advance(10 * DAY)
+        assert len(emu.deliveries) == 8
+
+
+def test_nothing_is_read_where_certainly_nobody_consumes(tmp_path):
+    facts = json.dumps({"version": 1, "queues": {"orders": {"consumers": []}}})
+    write(tmp_path, {"facts.json": facts})
+    config = '{ "queues": { "producers": [{ "binding": "Q", "queue": "orders" }] } }'
+    load = DeclaredLoad(rate_per_second=1 / DAY, failure_share=0.5, processing_seconds=1.0)
+    (queue,) = of(tmp_path, given=load, config=config, facts="facts.json").queues
+    assert (queue.month.writes, queue.month.reads, queue.month.deletes, queue.month.operations) == pytest.approx((30, 0, 30, 60))
+    assert (queue.table, queue.concurrency, queue.batches) == ((), None, ())
+    assert "retries" not in dict(rows(queue, None))
+    assert "nothing is read or retried" in " ".join(queue.notes)
+
+
+def test_a_queue_that_is_pulled_from_has_no_invocations(tmp_path):
+    facts = json.dumps({"version": 1, "queues": {"orders": {"consumers": [{"type": "http_pull"}]}}})
+    write(tmp_path, {"facts.json": facts})
+    config = '{ "queues": { "producers": [{ "binding": "Q", "queue": "orders" }] } }'
+    (queue,) = of(tmp_path, given=DeclaredLoad(rate_per_second=1, processing_seconds=1.0), config=config, facts="facts.json").queues
+    assert (queue.concurrency, queue.batches) == (None, ())
+    assert queue.month.reads == queue.month.messages
+
+
+def test_sends_that_are_refused_are_not_billed(tmp_path):
+    (most,) = of(tmp_path, given=DeclaredLoad(rate_per_second=5_000)).queues
+    (more,) = of(tmp_path, given=DeclaredLoad(rate_per_second=50_000)).queues
+    assert more.month == most.month
+    (large,) = of(tmp_path, given=DeclaredLoad(rate_per_second=1, message_size_bytes=128_000)).queues
+    assert large.month.operations == 0
+    assert large.concurrency is None
+
+
+def test_pages_draw_what_they_compare(tmp_path):
+    made = of(tmp_path, given=DeclaredLoad(rate_per_second=100, failure_share=0.01, processing_seconds=1.0))
+    page = html.render(made)
+    assert page.count("<svg") == 3
+    assert 'aria-label="Operations a month, and their price beyond the included million. orders: 780,218,' in page
+    assert "max_retries 100: 101 reads" in page
+    listed = declared(tmp_path)
+    ((_, verdicts),) = listed.matrix
+    counts = ", ".join(f"{verdicts.count(each)} {each}" for each in ("pass", "fail", "unknown") if each in verdicts)
+    assert f"orders: {counts}" in checklist_html.render(listed)

@@ -154,3 +154,32 @@ def test_the_wording_promises_nothing():
         listed, made = both(ACCEPTANCE / name, facts)
         for text in (checklist_text.render(listed), estimate_text.render(made)):
             assert not re.search(r"exactly once|guarantee|never lost|no loss|cannot be lost|safe\b", text, re.IGNORECASE)
+
+
+@pytest.mark.parametrize("width", [40, 80, 120])
+def test_the_list_begins_with_a_matrix_of_queues_and_items(width):
+    listed, _ = both(ACCEPTANCE / "monorepo")
+    sum_, empty, heads, *rest = checklist_text.render(listed, width=width).splitlines()
+    assert re.match(r"\d+ pass, \d+ fail, \d+ unknown", sum_)
+    assert not empty
+    assert heads.replace(" ", "") == "12345678910"
+    rows = rest[: len(listed.queues)]
+    for line, (queue, verdicts) in zip(rows, listed.matrix, strict=True):
+        assert len(line) <= width
+        assert line.startswith(queue[: width - 22])
+        cells = line.split()[-10:]
+        assert [cell[0] for cell in cells] == [{"pass": "o", "fail": "F", "unknown": "?", "not asked": "-"}[each] for each in verdicts]
+
+
+def test_the_matrix_holds_the_answers_and_is_the_same_everywhere():
+    listed, _ = both(ACCEPTANCE / "environments")
+    matrix = json.loads(checklist_json.render(listed))["matrix"]
+    assert [row["queue"] for row in matrix] == list(listed.queues)
+    for row, (_, verdicts) in zip(matrix, listed.matrix, strict=True):
+        assert list(row["verdicts"].values()) == list(verdicts)
+    for column, item in enumerate(listed.items):
+        for each in item.answers:
+            assert dict(listed.matrix)[each.queue][column] == each.verdict
+    page = checklist_html.render(listed)
+    for verdict in ("pass", "fail", "unknown"):
+        assert page.count(f'role="img" aria-label="{verdict}"') == sum(verdicts.count(verdict) for _, verdicts in listed.matrix)

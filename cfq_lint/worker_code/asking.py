@@ -1,0 +1,137 @@
+"""What can be asked of any node: the names and plain paths in it, and what is made on the spot."""
+
+from __future__ import annotations
+
+import re
+
+from cfq_lint.worker_code import nodes as n
+from cfq_lint.worker_code.steps import ANY, NEW
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_FRESH = re.compile(r"randomUUID|uuid(?:v?[1467])?|v[1467]|nanoid|ulid|createId|cuid2?|token_hex|token_urlsafe")
+"""What makes an id on the spot; versions 3 and 5 of UUIDs are made of what they are given."""
+
+
+def walk(node: n.Node) -> Iterator[n.Node]:
+    """A node and all below it, in the order of the text."""
+    waiting = [node]
+    while waiting:
+        at = waiting.pop()
+        yield at
+        waiting += reversed(at.parts)
+
+
+def outside_of_functions(node: n.Node) -> Iterator[n.Node]:
+    """The same, but nothing that stands in a function."""
+    waiting = [node]
+    while waiting:
+        at = waiting.pop()
+        yield at
+        if not isinstance(at, n.Lambda):
+            waiting += reversed(at.parts)
+
+
+def unwrapped(node: n.Node) -> n.Node:
+    """The value in `await …`."""
+    while isinstance(node, n.Wait):
+        node = node.value
+    return node
+
+
+def chain_of(node: n.Node) -> tuple[str, ...]:
+    """The path of a plain expression, calls on the way left out; empty where it is none."""
+    match node:
+        case n.This():
+            return ("this",)
+        case n.Name(name):
+            return (name,)
+        case n.New():
+            made = constructed(node)
+            return (f"{NEW}{made}",) if made is not None else ()
+        case n.Invoke(callee):
+            return chain_of(callee)
+        case n.Member(of, name):
+            before = chain_of(of)
+            return (*before, name) if before else ()
+        case n.Index(of, key):
+            before = chain_of(of)
+            return (*before, (key.value if isinstance(key, n.Text) else "") or ANY) if before else ()
+        case n.Wait(value):
+            return chain_of(value)
+        case _:
+            return ()
+
+
+def constructed(node: n.Node) -> str | None:
+    """The name of the class in `new Class(…)`."""
+    return node.callee.id if isinstance(node, n.New) and isinstance(node.callee, n.Name) else None
+
+
+def receivers(node: n.Node) -> Iterator[n.Node]:
+    """The calls on whose results something is called, the last first; at the end what all starts with."""
+    while isinstance(node, n.Member | n.Index | n.Invoke | n.Wait) and not isinstance(node, n.New):
+        if isinstance(node, n.Invoke):
+            yield node
+            node = node.callee
+        else:
+            node = node.value if isinstance(node, n.Wait) else node.of
+    yield node
+
+
+def mentions_of(node: n.Node) -> frozenset[str]:
+    """All names in it."""
+    return frozenset(each.id for each in walk(node) if isinstance(each, n.Name))
+
+
+def whole_in(node: n.Node) -> frozenset[str]:
+    """The names in it of which not just a field is taken."""
+    taken = {id(each.of) for each in walk(node) if isinstance(each, n.Member | n.Index)}
+    return frozenset(each.id for each in walk(node) if isinstance(each, n.Name) and id(each) not in taken)
+
+
+def handed(node: n.Node) -> frozenset[str]:
+    """The names in it that whoever gets it can use themselves: not just a field of theirs, nor what a call makes of them."""
+    waiting, found = [unwrapped(node)], set()
+    while waiting:
+        at = waiting.pop()
+        if isinstance(at, n.Name):
+            found.add(at.id)
+        elif isinstance(at, n.New) or not isinstance(at, n.Member | n.Index | n.Invoke | n.Lambda | n.Later):
+            waiting += at.parts
+    return frozenset(found)
+
+
+def paths_in(node: n.Node) -> tuple[tuple[str, ...], ...]:
+    """The plain paths in an expression."""
+    return tuple(dict.fromkeys(chain for each in walk(node) if (chain := chain_of(each))))
+
+
+def is_fresh(node: n.Node) -> bool:
+    """Whether an id is made on the spot in it."""
+    makers = (each.callee for each in walk(node) if isinstance(each, n.Invoke))
+    return any(_FRESH.fullmatch(str(getattr(each, "name", getattr(each, "id", "")))) for each in makers)
+
+
+def bound_names(target: n.Node) -> tuple[str, ...]:
+    """The names that a target binds, or changes something of."""
+    while isinstance(target, n.Member | n.Index):
+        target = target.of
+    return tuple(each.id for each in walk(target) if isinstance(each, n.Name) and each.id != "this")
+
+
+def without_spread(node: n.Node) -> n.Node:
+    """What is given in `...x` or `name=x`, else the node itself."""
+    return node.value if isinstance(node, n.Spread | n.Keyword) else node
+
+
+def is_same(one: n.Node | None, other: n.Node | None) -> bool:
+    """Whether two expressions are written alike."""
+    if one is None or other is None or type(one) is not type(other) or len(one.parts) != len(other.parts):
+        return one is other
+    plain = [name for name in one.__match_args__ if isinstance(getattr(one, name), str | int)]
+    if any(getattr(one, name) != getattr(other, name) for name in plain):
+        return False
+    return all(is_same(mine, its) for mine, its in zip(one.parts, other.parts, strict=True))
