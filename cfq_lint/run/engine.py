@@ -94,8 +94,9 @@ def judge(document: Document, plan: Plan) -> FileResult:
     findings: list[Finding] = []
     loaded = _rules_for(frozenset(signs), rules, whole)
     targets = visits_of(worker) if loaded else {}
+    top = document.top
     for rule in loaded:
-        findings += visit(rule, targets, facts, document.top)
+        findings += visit(rule, targets, facts, top)
     links = links_of(worker) if whole else Links(is_whole=False)
     unknown = document.dialect.unknown if document.dialect is not None else 0
     ignores: tuple[Ignore, ...] = ()
@@ -144,6 +145,8 @@ def visit(rule: Rule, targets: dict[str, Iterable[Any]], facts: Facts, place: Pl
             findings += rule.check(target, facts)
     except Exception as error:  # noqa: BLE001 - whatever a rule does, the run goes on and says so
         findings.append(_crash(rule, error, place))
+    if len(findings) <= 1:
+        return findings
     once: dict[tuple[str, int, int, str, str], Finding] = {}
     for finding in findings:
         once.setdefault(sort_key(finding), finding)
