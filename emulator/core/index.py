@@ -6,9 +6,12 @@ What is gone stays where it stood, marked, until it reaches the front or too muc
 from __future__ import annotations
 
 from heapq import heapify, heappop, heappush
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from emulator.core.model import DELAYED, GONE, LEASED, READY, Message
+
+_ID = attrgetter("id")
 
 if TYPE_CHECKING:
     from collections import deque
@@ -58,7 +61,7 @@ def dequeue(queue: QueueState, ids: tuple[str, ...], now_us: int) -> list[Messag
     line = queue.ready
     pop = line.popleft
     picked = [pop() for _ in ids]
-    if [message.id for message in picked] != list(ids):
+    if tuple(map(_ID, picked)) != ids:
         line.extendleft(reversed(picked))
         picked = [queue.messages[id] for id in ids]
         for message in picked:

@@ -281,7 +281,7 @@ def imported(path):
 
 @pytest.mark.parametrize("path", modules_of("core"), ids=lambda path: path.stem)
 def test_the_core_imports_no_clock_chance_file_socket_or_thread(path):
-    pure = {"__future__", "base64", "bisect", "collections", "collections.abc", "enum", "heapq", "itertools", "json", "msgspec", "re", "typing"}
+    pure = {"__future__", "base64", "bisect", "collections", "collections.abc", "enum", "heapq", "itertools", "json", "msgspec", "operator", "re", "typing"}
     for module in imported(path):
         assert module in pure or module.startswith("emulator.core") or module == "cfq_lint.facts"
 

@@ -78,6 +78,10 @@ def test_what_is_unknown_is_counted_and_never_judged():
         ("", "process.env.X ? 2 : 2", 2),
         ("let a = 1; a = 2;", "a", None),
         ("const a = b; const b = a;", "a", None),
+        ("const [a, b] = [1, 2];", "b", None),
+        ("const f = ([, b]: number[]) => b;", "f([1, 2])", None),
+        ("const f = ([a, b]: number[]) => b;", "f([1, 2])", 2),
+        ("const o = { x: 4, y: 5 };", "Object.values(o)[1]", 5),
         ("function f(n: number) { if (n > 1) { return n * 2; } return 0; }", "f(4)", 8),
     ],
 )
@@ -102,6 +106,12 @@ def test_a_list_that_is_pushed_to_is_unknown():
     worker = Worker(document_of(text, "cloudflare.config.ts"))
     assert not worker.top.list_field("consumers").items
     assert worker.top.list_field("consumers").kind == "broken"
+
+
+def test_consumers_made_of_the_entries_of_an_object_are_read():
+    made = "Object.entries(all).map(([name, options]) => triggers.queue({ name, ...options }))"
+    text = config(f"[...{made}]", "const all = { a: { maxRetries: 101 }, b: { maxRetries: 2 } };")
+    assert consumers(text) == [{"queue": "a", "max_retries": 101}, {"queue": "b", "max_retries": 2}]
 
 
 def test_modes_are_environments():

@@ -314,6 +314,12 @@ def bind(module: Module, function: Any, arguments: list[Node], scope: Scope) -> 
             given = module.evaluate(default, scope)
         if pattern.type == "identifier":
             scope.value(text_of(pattern), given)
+        elif pattern.type == "array_pattern":
+            has_no_hole = sum(each.type == "," for each in pattern.children) < len(pattern.named_children)
+            for at, each in enumerate(pattern.named_children):
+                item = part_of(given, str(at)) if has_no_hole else None
+                if each.type == "identifier":
+                    scope.value(text_of(each), item if item is not None else module.unknown(pattern))
         elif pattern.type == "object_pattern":
             for key, local, other in pattern_of(pattern):
                 value = part_of(given, key)
@@ -507,6 +513,8 @@ def _call(module: Module, node: Any, scope: Scope) -> Node:
         method = text_of(function.child_by_field_name("property"))
         if text_of(function) == "Object.freeze" and given:
             return given[0]
+        if text_of(function) in _LISTED and len(given) == 1 and given[0].kind == OBJECT and SPREAD not in members_of(given[0]):
+            return _listed(module, method, given[0], node)
         value = module.evaluate(function.child_by_field_name("object"), scope)
         if method == "map" and value.kind == ARRAY and given and given[0].kind == FUNCTION:
             mapped = [each if each.kind == BROKEN else module.call(given[0], [each], node) for each in value.value]
@@ -516,6 +524,20 @@ def _call(module: Module, node: Any, scope: Scope) -> Node:
         if method == "filter" and value.kind == ARRAY and text_of(arguments) == "(Boolean)":
             return Node(ARRAY, value.start, value.end, [each for each in value.value if truth(each) is not False])
     return module.call(module.evaluate(function, scope), given, node)
+
+
+_LISTED = frozenset({"Object.entries", "Object.keys", "Object.values"})
+
+
+def _listed(module: Module, method: str, value: Node, node: Any) -> Node:
+    """What `Object.entries`, `Object.keys` or `Object.values` gives of an object."""
+    span = module.span(node)
+    items = []
+    for member in value.value:
+        key = constant(member.key, member.start, member.end)
+        pair = Node(ARRAY, member.start, member.node.end, [key, member.node])
+        items.append({"entries": pair, "keys": key, "values": member.node}[method])
+    return Node(ARRAY, *span, items)
 
 
 def _includes(module: Module, value: Node, given: Node, node: Any) -> Node:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import count
+from itertools import count, repeat
 from typing import TYPE_CHECKING
 
 from emulator.core.index import enqueue, promote
@@ -19,12 +19,8 @@ def sent(state: State, event: Sent) -> None:
     queue, at_us = state.queues[event.queue], event.at_us
     if queue.delayed:
         promote(queue, at_us)
-    entered = [
-        Message(id, body, content_type, at_us, at_us, ready_us, entry)
-        for entry, id, body, content_type, ready_us in zip(
-            count(state.entries + 1), event.ids, event.bodies, event.content_types, event.ready_us
-        )
-    ]
+    now, entries = repeat(at_us), count(state.entries + 1)
+    entered = list(map(Message, event.ids, event.bodies, event.content_types, now, now, event.ready_us, entries))
     queue.messages.update(zip(event.ids, entered, strict=True))
     queue.track.line.extend(entered)
     queue.ages.extend(entered)

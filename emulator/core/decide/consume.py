@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from heapq import heappop, heappush
 from itertools import islice
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from cfq_lint.facts import limits as cloudflare
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from emulator.core.commands import Deliver, Settle
+
+_ID = attrgetter("id")
 
 
 def waiting(queue: QueueState, now_us: int, count: int) -> list[Message]:
@@ -102,7 +105,7 @@ def deliver(state: State, now_us: int, command: Deliver) -> tuple[Delivered, ...
         messages: Iterable[Message] = [queue.messages[id] for id in command.ids]
     else:
         messages = waiting(queue, now_us, consumer.max_batch_size)
-    ids = tuple([message.id for message in messages])
+    ids = tuple(map(_ID, messages))
     if not ids:
         return ()
     attempts = tuple([message.attempts + 1 for message in messages])

@@ -8,6 +8,8 @@ Message, batch and what was said stand together, because a call on one is judged
 
 from __future__ import annotations
 
+from itertools import count, repeat
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -32,6 +34,7 @@ RETRY, RETRY_ALL = "'retry' on 'QueueMessage'", "'retryAll' on 'QueueController'
 """The two calls that take options, as workerd names them."""
 _UNDECIDED, _ACKED, _RETRIED = range(3)
 _UNREAD = object()
+_ID, _ATTEMPTS, _WORD = attrgetter("id"), attrgetter("attempts"), attrgetter("_word")
 
 
 class Message(msgspec.Struct, gc=False, eq=False):  # made in C; no circle runs through it once its batch is settled
@@ -114,7 +117,8 @@ class MessageBatch:
     def __init__(self, queue: str, flight: Flight, metrics: Metrics, limits: Limits, late: Callable[[str], None]) -> None:
         self._said = said = _Said(limits, late, flight.messages)
         self.queue = queue
-        self._all = tuple([Message(each.id, each.attempts, each, said, n) for n, each in enumerate(flight.messages)])
+        stored = flight.messages
+        self._all = tuple(map(Message, map(_ID, stored), map(_ATTEMPTS, stored), stored, repeat(said), count()))
         self.messages = list(self._all)
         self.metadata = BatchMetadata(metrics)
 
@@ -155,7 +159,7 @@ class MessageBatch:
         """What the calls and the handler's end ask for. Later calls are ignored, with a warning."""
         said = self._said
         said.settled, said.plain, said.crash = True, False, None
-        words = [message._word for message in self._all]  # noqa: SLF001 - the two classes are one thing
+        words = list(map(_WORD, self._all))
         retries: tuple[tuple[str, int | None], ...] = ()
         acks = _NONE
         if _RETRIED in words:
