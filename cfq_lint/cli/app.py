@@ -152,7 +152,7 @@ def explain(rule: Annotated[str, typer.Argument(help="A rule's name or code, the
     """Explain a rule: what it finds, why it matters, what is right, and the limits it rests on; a word lists what it means."""
     from cfq_lint.report.pages import explanation, rules_about, rules_as_text
     from cfq_lint.rules.registry import load
-    from cfq_lint.run.engine import matching
+    from cfq_lint.run.selection import matching
 
     try:
         modules = matching(rule)

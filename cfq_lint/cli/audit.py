@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 from cfq_lint.cli.acceptance import accept, is_asked
 from cfq_lint.cli.access import ACCOUNT, TOKEN, access, one_account, read, timeout, tokens
-from cfq_lint.cli.check import answer, fail, refuse_dashes, say, write
+from cfq_lint.cli.check import answer, fail, refuse_dashes, request_of, say, write
 from cfq_lint.facts.errors import LinterError, Unreadable, Usage
-from cfq_lint.facts.record import record
+from cfq_lint.facts.record import record, replace
 from cfq_lint.model.facts_file import as_text, from_text
 from cfq_lint.model.topology import links_of
 from cfq_lint.model.wrangler import Worker
 from cfq_lint.report.deploy import Deploy, deploy_of, without_repeats
 from cfq_lint.run.engine import Report, judge
 from cfq_lint.run.lint import find_files, finish, open_documents
-from cfq_lint.run.plan import Plan, find_settings, make_plan, read_snapshot
+from cfq_lint.run.plan import Plan, plan_of, read_snapshot
 from cfq_lint.source.discovery import Surroundings
 
 if TYPE_CHECKING:
@@ -66,38 +66,22 @@ def audit(values: dict[str, Any]) -> int:
 def gather(values: dict[str, Any], token: Secret | None) -> Gathered:
     """Read the files and the account, and judge."""
     refuse_dashes(values)
-    paths: list[str] = values["paths"]
-    if "-" in paths:
+    if "-" in values["paths"]:
         raise Usage("an audit reads files; standard input (-) is for `cfq-lint check`")
-    if values["select"] == []:
-        raise Usage("--select names no rule")
     timeout(values)
-    settings = find_settings(paths)
-    plan = _plan(values, settings, None)  # a wrong option is said before anything is sent
-    files, problems = find_files(paths, values["exclude"] or (), settings)
+    request = request_of({**values, "facts": None})
+    plan = plan_of(request)  # a wrong option is said before anything is sent
+    files, problems = find_files(request)
     documents, unread = _documents(files, plan)
     workers = tuple(Worker(document, plan.environment) for document in documents if document.whole)
     facts = _facts(values, workers, token)
-    plan = _plan(values, settings, facts)
+    plan = plan_of(replace(request, snapshot=facts))
     if facts is None:
         skipped = f"{len(plan.skipped)} rule{'' if len(plan.skipped) == 1 else 's'} about it did not run"
         say(f"no account was read, and {skipped}; set {TOKEN} and {ACCOUNT}, or name a snapshot with --facts")
-    results = [judge(document, plan.rules, plan.facts, plan.environment) for document in documents]
-    report = without_repeats(finish(results, plan, [*problems, *unread]))
-    return Gathered(report, deploy_of(report, workers, plan.facts), workers, plan.facts, settings)
-
-
-def _plan(values: dict[str, Any], settings: tuple[str, Settings] | None, facts: Facts | None) -> Plan:
-    return make_plan(
-        settings,
-        env=values["env"],
-        plan=values["plan"],
-        select=values["select"],
-        ignore=values["ignore"] or (),
-        follow_redirect=values["follow_redirect"],
-        snapshot=facts,
-        paths=values["paths"],
-    )
+    results = [judge(document, plan) for document in documents]
+    report = without_repeats(finish(results, [*problems, *unread], plan))
+    return Gathered(report, deploy_of(report, workers, plan.facts), workers, plan.facts, request.settings)
 
 
 def _documents(files: list[str], plan: Plan) -> tuple[list[Document], list[str]]:

@@ -7,9 +7,8 @@ import sys
 
 from cfq_lint.facts.errors import LinterError, Usage
 from cfq_lint.model.finding import Severity
-from cfq_lint.run.engine import Report, judge
-from cfq_lint.run.lint import find_files, finish, judge_files
-from cfq_lint.run.plan import Plan, find_settings, make_plan, read_snapshot
+from cfq_lint.run.lint import finish, judge_all
+from cfq_lint.run.plan import Plan, Request, find_settings, plan_of, read_snapshot
 from cfq_lint.source.document import from_bytes
 
 TYPE_CHECKING = False
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 
     from cfq_lint.model.finding import Finding
     from cfq_lint.report.deploy import Deploy
-    from cfq_lint.run.engine import FileResult
+    from cfq_lint.run.engine import FileResult, Report
     from cfq_lint.run.settings import Settings
 
 CLEAN, FOUND, FAILED = 0, 1, 2
@@ -51,35 +50,41 @@ def refuse_dashes(values: dict[str, Any]) -> None:
 
 def _check(values: dict[str, Any]) -> int:
     refuse_dashes(values)
-    paths = values["paths"]
-    if "-" in paths:
-        if len(paths) > 1 or values["fix"] or values["unsafe_fixes"] or values["diff"]:
-            raise Usage("standard input (-) is linted alone, and cannot be repaired")
-        paths = [values["stdin_filename"] or "wrangler.jsonc"]
-    if values["select"] == []:
-        raise Usage("--select names no rule")
-    settings = find_settings(paths)
-    plan = make_plan(
-        settings,
-        env=values["env"],
-        plan=values["plan"],
-        known_queues=_known_queues(values["known_queues"]),
-        select=values["select"],
-        ignore=values["ignore"] or (),
-        follow_redirect=values["follow_redirect"],
-        snapshot=read_snapshot(values["facts"]),
-        paths=paths if paths == values["paths"] else (),
-    )
-    if "-" in values["paths"]:
-        results: list[FileResult] = [_judge_stdin(paths[0], plan)]
-        problems: list[str] = []
-    else:
-        results, problems = _judge_files(paths, values, plan, settings)
+    request = request_of(values)
+    plan = plan_of(request)
+    results, problems = judge_all(request, plan)
     if values["fix"] or values["unsafe_fixes"] or values["diff"]:
         report = _repair(results, problems, plan, values)
     else:
-        report = finish(results, plan, problems)
-    return answer(report, values, settings)
+        report = finish(results, problems, plan)
+    return answer(report, values, request.settings)
+
+
+def request_of(values: dict[str, Any]) -> Request:
+    """What the options ask. Standard input is read where it is named. Raises Usage, WrongSettings and Unreadable."""
+    paths = tuple(values["paths"])
+    if values["select"] == []:
+        raise Usage("--select names no rule")
+    document = None
+    if "-" in paths:
+        if len(paths) > 1 or values["fix"] or values["unsafe_fixes"] or values["diff"]:
+            raise Usage("standard input (-) is linted alone, and cannot be repaired")
+        paths = (values["stdin_filename"] or "wrangler.jsonc",)
+        document = from_bytes(paths[0].replace(os.sep, "/"), sys.stdin.buffer.read())
+    return Request(
+        paths,
+        document,
+        environment=values["env"],
+        plan=values["plan"],
+        known_queues=_known_queues(values.get("known_queues")),
+        select=None if values["select"] is None else tuple(values["select"]),
+        ignore=tuple(values["ignore"] or ()),
+        exclude=tuple(values["exclude"] or ()),
+        snapshot=read_snapshot(values["facts"]),
+        settings=find_settings(paths),
+        follow_redirect=values["follow_redirect"],
+        jobs=os.cpu_count() or 1,
+    )
 
 
 def answer(
@@ -112,25 +117,12 @@ def answer(
     return FOUND if any(finding.severity.rank >= threshold.rank for finding in report.findings) else CLEAN
 
 
-def _judge_stdin(name: str, plan: Plan) -> FileResult:
-    document = from_bytes(name.replace(os.sep, "/"), sys.stdin.buffer.read())
-    return judge(document, plan.rules, plan.facts, plan.environment)
-
-
-def _judge_files(
-    paths: list[str], values: dict[str, Any], plan: Plan, settings: tuple[str, Settings] | None
-) -> tuple[list[FileResult], list[str]]:
-    files, problems = find_files(paths, values["exclude"] or (), settings)
-    results, unread = judge_files(files, plan, os.cpu_count() or 1)
-    return results, [*problems, *unread]
-
-
 def say(message: str) -> None:
     """Say something beside the report."""
     print(f"cfq-lint: {message}", file=sys.stderr)
 
 
-def _known_queues(file: str | None) -> list[str] | None:
+def _known_queues(file: str | None) -> tuple[str, ...] | None:
     """The names in a file: one a line, or a JSON list of names or of queues as the API and wrangler list them."""
     if file is None:
         return None
@@ -140,7 +132,7 @@ def _known_queues(file: str | None) -> list[str] | None:
     except (OSError, UnicodeDecodeError) as error:
         raise Usage(f"{file}: cannot be read: {getattr(error, 'strerror', None) or 'not UTF-8'}") from error
     if not text.lstrip().startswith("["):
-        return [line.strip() for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
+        return tuple(line.strip() for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#"))
     import json
 
     try:
@@ -151,14 +143,14 @@ def _known_queues(file: str | None) -> list[str] | None:
     names = [name for name in given if isinstance(name, str)]
     if len(names) < len(given):
         raise Usage(f"{file}: a list of names, or of objects with `queue_name`, is needed")
-    return names
+    return tuple(names)
 
 
 def _repair(results: list[FileResult], problems: list[str], plan: Plan, values: dict[str, Any]) -> Report:
     from cfq_lint.facts.record import replace
     from cfq_lint.run.repair import repair, write
 
-    repaired = repair(results, plan, problems, unsafe=values["unsafe_fixes"])
+    repaired = repair(results, problems, plan, unsafe=values["unsafe_fixes"])
     changes = repaired.changes
     if values["diff"]:
         from cfq_lint.cli.diff import unified
@@ -166,7 +158,7 @@ def _repair(results: list[FileResult], problems: list[str], plan: Plan, values: 
         for change in changes:
             sys.stdout.write(unified(change, colour=use_colour(sys.stdout)))
         _say_what_fixes_bring(repaired.brought, "would bring")
-        return finish(results, plan, problems)
+        return finish(results, problems, plan)
     refused = [said for change in changes if (said := write(change)) is not None]
     done = [change for change in changes if not any(said.startswith(f"{change.path}: ") for said in refused)]
     if done:

@@ -12,7 +12,7 @@ from cfq_lint.facts.record import record
 from cfq_lint.model.account_facts import FREE, QueueFacts
 from cfq_lint.model.finding import Severity
 from cfq_lint.rules._names import is_id
-from cfq_lint.rules._near_misses import near
+from cfq_lint.rules._near_misses import Names
 from cfq_lint.source.text import Lines, Place
 
 TYPE_CHECKING = False
@@ -67,7 +67,7 @@ class Account:
         self.facts = facts
         self.queues = {name: facts.queues.get(name, nothing) for name in known}
         self.dead_letter_queues = facts.dead_letter_queues | topology.dead_letters_into.keys()
-        self._names = sorted({*self.queues, *topology.consumers_of})
+        self._names = Names({*self.queues, *topology.consumers_of})
         self.scripts = {worker.script for worker in topology.workers}
 
     def lacks(self, name: str) -> bool:
@@ -78,7 +78,7 @@ class Account:
 
     def similar(self, name: str) -> str | None:
         """The queue of the account, or the consumed one of the run, whose name is one slip away from a missing one."""
-        return near(name, self._names)
+        return self._names.near(name)
 
     def misspelt(self) -> set[str]:
         """The queues of the account that a missing name of the run most likely means: they are not what is wrong."""

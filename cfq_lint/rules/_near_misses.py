@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from cfq_lint.facts.keys import slips
+from cfq_lint.facts.limits import QUEUE_NAME_LENGTH_MAX
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from cfq_lint.model.account_facts import Facts
     from cfq_lint.model.topology import ConsumerLink, Topology
@@ -15,47 +16,60 @@ LENGTH_MIN = 4
 """Shorter names, such as `q` and `d`, are near each other by nature."""
 
 
-def dead_letters_meant(topology: Topology, facts: Facts, consumer: ConsumerLink) -> str | None:
-    """The queue that a consumer's dead-letter queue means by a slip; None where its name is known, or nothing is near."""
-    name = consumer.dead_letter_queue
-    names = {*topology.producers_of, *topology.consumers_of, *(facts.known_queues or ()), *facts.queues}
-    if name is None or name in names:
-        return None
-    return near(name, sorted(names - {consumer.queue}))
+class Names:
+    """Names among which one that is a slip away from another is found at once, however many there are.
+
+    Two names that are one slip apart are equal when each loses at most one letter, the same or neighbours.
+    """
+
+    __slots__ = ("_by_rest", "_names")
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._names = names
+        self._by_rest: dict[str, list[str]] | None = None
+
+    def near(self, name: str, but: str | None = None) -> str | None:
+        """The first name, in order of the alphabet, that is one letter away from `name` and is not `but`; None without any."""
+        if self._by_rest is None:  # most runs never ask
+            self._by_rest = {}
+            for each in self._names:
+                for rest in _rests(each):
+                    self._by_rest.setdefault(rest, []).append(each)
+        found = {other for rest in _rests(name) for other in self._by_rest.get(rest, ()) if other != but}
+        return next((each for each in sorted(found) if slips(name, each) == 1 and _digits(name) == _digits(each)), None)
 
 
-def queue_meant(topology: Topology, facts: Facts, name: str) -> str | None:
-    """The queue that a producer's queue means by a slip: one that nobody else sends to, or one of the account."""
-    known = facts.known_queues or frozenset()
-    if name in topology.consumers_of or name in topology.dead_letters_into or name in known:
-        return None
-    alone = topology.consumers_of.keys() - topology.producers_of.keys() - topology.dead_letters_into.keys()
-    return near(name, sorted(alone)) or near(name, sorted(known))
+class Meant:
+    """What misspelt names of a run mean."""
+
+    __slots__ = ("_account", "_alone", "_known_queues", "_names", "_queues", "_topology")
+
+    def __init__(self, topology: Topology, facts: Facts) -> None:
+        self._topology = topology
+        self._known_queues = facts.known_queues or frozenset()
+        self._queues = {*topology.producers_of, *topology.consumers_of, *self._known_queues, *facts.queues}
+        self._names = Names(self._queues)
+        self._account = Names(self._known_queues)
+        self._alone = Names(topology.consumers_of.keys() - topology.producers_of.keys() - topology.dead_letters_into.keys())
+
+    def by_dead_letters(self, consumer: ConsumerLink) -> str | None:
+        """The queue that a consumer's dead-letter queue means; None where its name is known, or nothing is near."""
+        name = consumer.dead_letter_queue
+        return None if name is None or name in self._queues else self._names.near(name, consumer.queue)
+
+    def by_queue(self, name: str) -> str | None:
+        """The queue that a producer's queue means: one that nobody else sends to, or one of the account."""
+        if name in self._topology.consumers_of or name in self._topology.dead_letters_into or name in self._known_queues:
+            return None
+        return self._alone.near(name) or self._account.near(name)
 
 
-def near(name: str, others: Iterable[str]) -> str | None:
-    """The first of `others` that is one letter away from `name`; None where there is none."""
-    for other in others:
-        if abs(len(other) - len(name)) > 1 or min(len(name), len(other)) < LENGTH_MIN:
-            continue
-        if _may_be_near(name, other) and slips(name, other) == 1 and _digits(name) == _digits(other):
-            return other
-    return None
-
-
-def _may_be_near(name: str, other: str) -> bool:
-    """Whether the names agree but for two letters in one place: a quick look, since an account may have 10,000 queues."""
-    shortest = min(len(name), len(other))
-    start = 0
-    while start < shortest and name[start] == other[start]:
-        start += 1
-    end = 0
-    while end < shortest - start and name[-1 - end] == other[-1 - end]:
-        end += 1
-    return max(len(name), len(other)) - start - end <= _SWAPPED
-
-
-_SWAPPED = 2
+def _rests(name: str) -> Iterator[str]:
+    """A name, and what is left of it without one letter. None of what is no queue's name or too short to tell."""
+    if LENGTH_MIN <= len(name) <= QUEUE_NAME_LENGTH_MAX + 1:
+        yield name
+        for at in range(len(name)):
+            yield name[:at] + name[at + 1 :]
 
 
 def _digits(name: str) -> list[str]:

@@ -31,7 +31,7 @@ from cfq_lint.facts import limits
 from cfq_lint.facts.durations import duration
 from cfq_lint.model.finding import Finding, Severity
 from cfq_lint.rules import signs
-from cfq_lint.rules._near_misses import dead_letters_meant
+from cfq_lint.rules._near_misses import Meant
 from cfq_lint.rules.rule import PROJECT, RUN, Rule
 
 TYPE_CHECKING = False
@@ -44,12 +44,13 @@ if TYPE_CHECKING:
 
 def check(topology: Topology, facts: Facts) -> Iterator[Finding]:
     """At most one finding a consumer, at the dead-letter queue's name."""
+    meant = Meant(topology, facts)
     for consumer in topology.consumers:
         name = consumer.dead_letter_queue
         if name is None or consumer.dead_letter_place is None or name in topology.consumers_of:
             continue
         consumers = facts.consumers(name)
-        if consumers or dead_letters_meant(topology, facts, consumer) is not None:
+        if consumers or meant.by_dead_letters(consumer) is not None:
             continue  # `dlq-name-near-miss` speaks of the latter
         proven = consumers is not None
         seconds = facts.unconsumed_dead_letter_seconds(name)

@@ -41,7 +41,7 @@ from __future__ import annotations
 from cfq_lint.facts import limits
 from cfq_lint.model.finding import Edit, Finding, Fix, Related, Severity
 from cfq_lint.rules import signs
-from cfq_lint.rules._near_misses import dead_letters_meant
+from cfq_lint.rules._near_misses import Meant
 from cfq_lint.rules.rule import PROJECT, RUN, UNSAFE, Rule
 
 TYPE_CHECKING = False
@@ -56,9 +56,10 @@ def check(topology: Topology, facts: Facts) -> Iterator[Finding]:
     """At most one finding a consumer, at the dead-letter queue's name."""
     places = {link.queue: link.place for link in topology.producers}
     places |= {link.queue: link.place for link in topology.consumers}
+    meant = Meant(topology, facts)
     for consumer in topology.consumers:
         name, place = consumer.dead_letter_queue, consumer.dead_letter_place
-        right = dead_letters_meant(topology, facts, consumer)
+        right = meant.by_dead_letters(consumer)
         if place is not None and right is not None:
             message = f"nobody knows the dead-letter queue {name!r}, and it would be created; did you mean {right!r}?"
             related = [Related(places[right], "the queue with the similar name")] if right in places else []

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from functools import cache
 
-from cfq_lint.facts.errors import UnknownRule
 from cfq_lint.facts.record import record, replace
 from cfq_lint.model.account_facts import Facts, QueueFacts
 from cfq_lint.model.finding import Finding, Severity, sort_key
 from cfq_lint.model.topology import Links, Topology, links_of
 from cfq_lint.model.wrangler import Worker
-from cfq_lint.rules.registry import BY_KEY, INDEX, load
+from cfq_lint.rules.registry import INDEX, load
 from cfq_lint.rules.rule import CONSUMER, ENTRY, ENVIRONMENT, LISTED_CONSUMER, PRODUCER, RUN, WORKER
 from cfq_lint.rules.signs import ACCOUNT, FACTS, ILL_FORMED, PLAN, SEVERAL_FILES, SOURCE, signs_of
 from cfq_lint.source.text import Lines, Place
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from cfq_lint.model.topology import DeclaredQueue
     from cfq_lint.rules.rule import Rule
     from cfq_lint.run.ignores import Ignore
+    from cfq_lint.run.plan import Plan
     from cfq_lint.source.document import Document
 
 CRASH_CODE = "CFQ000"
@@ -77,51 +77,10 @@ class Report:
         return sum(finding.severity == severity for finding in self.findings)
 
 
-def choose(select: Iterable[str] | None = None, ignore: Iterable[str] = ()) -> tuple[str, ...]:
-    """The modules of a run's rules: those selected (None: all that are on by default) without those ignored.
-
-    A rule is given by its name, its code, the start of its code (`CFQ2`) or `all`. Raises UnknownRule.
-    """
-    dropped = {module for key in ignore for module in matching(key)}
-    if select is None:
-        chosen = {module for module, row in INDEX.items() if row.default}
-    else:
-        chosen = {module for key in select for module in matching(key)}
-    return tuple(module for module in INDEX if module in chosen and module not in dropped)
-
-
-def able(modules: tuple[str, ...], facts: Facts) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The modules that can judge by such facts, and the codes of those that cannot, as they need the account itself.
-
-    Where the account is known, a rule about it takes the place of the one that guesses the same from less.
-    """
-    live = [module for module in modules if ACCOUNT in INDEX[module].signs]
-    if not facts.is_account:
-        return tuple(module for module in modules if module not in live), tuple(INDEX[module].code for module in live)
-    known = {INDEX[module].name for module in live}
-    return tuple(module for module in modules if INDEX[module].superseded_by not in known), ()
-
-
-def matching(key: str) -> list[str]:
-    """The modules of the rules that a name, a code, the start of a code or `all` means. Raises UnknownRule otherwise."""
-    if key.lower() == "all":
-        return [*INDEX]
-    module = BY_KEY.get(key) or BY_KEY.get(key.upper()) or BY_KEY.get(key.lower())
-    if module is not None:
-        return [module]
-    if key.upper().startswith("CFQ"):
-        family = [module for module in INDEX if module.startswith(key.lower())]
-        if family:
-            return family
-    from difflib import get_close_matches  # only a typo needs it
-
-    near = get_close_matches(key, BY_KEY, n=1)
-    raise UnknownRule(f"no rule {key!r}" + (f"; did you mean {near[0]!r}?" if near else "; `cfq-lint rules` lists them"))
-
-
-def judge(document: Document, rules: Iterable[str], facts: Facts, environment: str | None = None) -> FileResult:
-    """Run the rules about single files on one document; `rules` are their modules."""
-    worker = Worker(document, environment)
+def judge(document: Document, plan: Plan) -> FileResult:
+    """Run the rules about single files on one document."""
+    facts, rules = plan.facts, plan.rules
+    worker = Worker(document, plan.environment)
     whole = document.whole
     signs = signs_of(worker)
     if facts != _NOTHING_KNOWN:
@@ -131,12 +90,13 @@ def judge(document: Document, rules: Iterable[str], facts: Facts, environment: s
     if document.dialect is not None:
         facts = _with_declared(facts, links_of(worker).declared)
         signs.update((FACTS, ILL_FORMED, PLAN) if worker.declared or document.dialect.replaced else ())
-        rules = [module for module in rules if not document.dialect.skips(module)]
+        rules = tuple(module for module in rules if not document.dialect.skips(module))
     findings: list[Finding] = []
-    loaded = _rules_for(frozenset(signs), tuple(rules), whole)
+    loaded = _rules_for(frozenset(signs), rules, whole)
     targets = visits_of(worker) if loaded else {}
+    top = document.top
     for rule in loaded:
-        findings += visit(rule, targets, facts, document.top)
+        findings += visit(rule, targets, facts, top)
     links = links_of(worker) if whole else Links(is_whole=False)
     unknown = document.dialect.unknown if document.dialect is not None else 0
     ignores: tuple[Ignore, ...] = ()
@@ -185,6 +145,8 @@ def visit(rule: Rule, targets: dict[str, Iterable[Any]], facts: Facts, place: Pl
             findings += rule.check(target, facts)
     except Exception as error:  # noqa: BLE001 - whatever a rule does, the run goes on and says so
         findings.append(_crash(rule, error, place))
+    if len(findings) <= 1:
+        return findings
     once: dict[tuple[str, int, int, str, str], Finding] = {}
     for finding in findings:
         once.setdefault(sort_key(finding), finding)
@@ -201,22 +163,10 @@ def _rules_for(signs: frozenset[str], modules: tuple[str, ...], whole: bool) -> 
     )
 
 
-def conclude(
-    results: Iterable[FileResult],
-    rules: Iterable[str],
-    facts: Facts,
-    *,
-    problems: Iterable[str] = (),
-    environment: str | None = None,
-    skipped: Iterable[str] = (),
-    is_whole_project: bool = False,
-) -> Report:
-    """Run the rules about the whole run, apply the ignores, and sort. `skipped` are the codes of rules that could not run.
-
-    `is_whole_project` says that the run reads all configurations that there are.
-    """
+def conclude(results: Iterable[FileResult], plan: Plan, problems: Iterable[str] = ()) -> Report:
+    """Run the rules about the whole run, apply the ignores, and sort. `problems` are lines about paths that were not read."""
     ordered = sorted(results, key=lambda result: result.path)
-    rules, problems = tuple(rules), tuple(problems)
+    facts, problems = plan.facts, tuple(problems)
     topology = Topology(result.links for result in ordered)
     found = [finding for result in ordered for finding in result.findings]
     signs = {sign for result in ordered if result.whole for sign in result.signs}
@@ -228,7 +178,7 @@ def conclude(
     if topology.declared:
         facts = _with_declared(facts, topology.declared.values())
         signs.add(FACTS)
-    for module in rules:
+    for module in plan.rules:
         if INDEX[module].visit == RUN and not signs.isdisjoint(INDEX[module].signs):
             found += visit(load(module), {RUN: (topology,)}, facts, place)
     found.sort(key=sort_key)
@@ -237,8 +187,8 @@ def conclude(
         from cfq_lint.run.ignores import Commented, Scope, apply_ignores  # most runs have none
 
         files = [Commented(each.path, each.ignores, each.whole, SOURCE in each.signs) for each in ordered if each.ignores]
-        is_whole_project = is_whole_project and topology.is_whole and not problems
-        scope = Scope(rules, facts, is_whole_project=is_whole_project, is_whole_file=environment is None)
+        is_whole_project = plan.is_whole_project and topology.is_whole and not problems
+        scope = Scope(plan.rules, facts, is_whole_project=is_whole_project, is_whole_file=plan.environment is None)
         found, suppressed = apply_ignores(files, found, scope)
     return Report(
         findings=tuple(found),
@@ -247,7 +197,7 @@ def conclude(
         unparsed=tuple(result.path for result in ordered if not result.whole),
         problems=problems,
         crashed=any(finding.code == CRASH_CODE for finding in found),
-        skipped=tuple(skipped),
+        skipped=plan.skipped,
         unknown=sum(result.unknown for result in ordered),
     )
 

@@ -12,7 +12,7 @@ from cfq_lint.facts.record import replace
 from cfq_lint.model.finding import sort_key
 from cfq_lint.rules.registry import INDEX
 from cfq_lint.run.engine import FileResult, Report, conclude, judge
-from cfq_lint.run.plan import Plan, find_settings, make_plan, read_snapshot
+from cfq_lint.run.plan import Plan, Request, find_settings, plan_of, read_snapshot
 from cfq_lint.source import discovery
 from cfq_lint.source.document import Document, read
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from cfq_lint.model.finding import Finding
-    from cfq_lint.run.settings import Settings
 
 FILES_PER_PROCESS_MIN = 500
 """Below twice this many files a second process costs more than it saves."""
@@ -51,22 +50,21 @@ def lint_paths(
     `Report.problems`. Raises UnknownRule for a rule that does not exist and WrongSettings for a settings file that cannot be
     used.
     """
-    given = [os.fspath(path) for path in ([paths] if isinstance(paths, str | os.PathLike) else paths)]
-    found = find_settings(given)
-    made = make_plan(
-        found,
-        env=env,
+    given = tuple(os.fspath(path) for path in ([paths] if isinstance(paths, str | os.PathLike) else paths))
+    request = Request(
+        given,
+        environment=env,
         plan=plan,
-        known_queues=known_queues,
-        select=select,
-        ignore=ignore,
-        follow_redirect=follow_redirect,
+        known_queues=_names(known_queues),
+        select=_names(select),
+        ignore=tuple(ignore),
+        exclude=tuple(exclude),
         snapshot=read_snapshot(facts),
-        paths=given,
+        settings=find_settings(given),
+        follow_redirect=follow_redirect,
+        jobs=jobs,
     )
-    files, problems = find_files(given, exclude, found)
-    results, unread = judge_files(files, made, jobs)
-    return finish(results, made, [*problems, *unread])
+    return lint(request)
 
 
 def lint_text(
@@ -83,23 +81,32 @@ def lint_text(
 
     The options are those of `lint_paths`. Raises UnknownRule for a rule that does not exist.
     """
-    made = make_plan(None, env=env, plan=plan, known_queues=known_queues, select=select, ignore=ignore)
     bom = text.startswith("\ufeff")
     document = Document(path, text[1:] if bom else text, bom=bom)
-    return conclude([judge(document, made.rules, made.facts, env)], made.rules, made.facts, environment=env)
-
-
-def finish(results: Iterable[FileResult], plan: Plan, problems: Iterable[str] = ()) -> Report:
-    """The report of a run, with what the settings accept for some paths among the suppressed."""
-    report = conclude(
-        results,
-        plan.rules,
-        plan.facts,
-        problems=problems,
-        environment=plan.environment,
-        skipped=plan.skipped,
-        is_whole_project=plan.is_whole_project,
+    request = Request(
+        document=document,
+        environment=env,
+        plan=plan,
+        known_queues=_names(known_queues),
+        select=_names(select),
+        ignore=tuple(ignore),
     )
+    return lint(request)
+
+
+def _names(given: Iterable[str] | None) -> tuple[str, ...] | None:
+    return None if given is None else tuple(given)
+
+
+def lint(request: Request) -> Report:
+    """Find the files of a request, read and judge them, and conclude. Raises UnknownRule."""
+    plan = plan_of(request)
+    return finish(*judge_all(request, plan), plan)
+
+
+def finish(results: Iterable[FileResult], problems: Iterable[str], plan: Plan) -> Report:
+    """The report of a run, with what the settings accept for some paths among the suppressed."""
+    report = conclude(results, plan, problems)
     if not plan.per_path_ignores:
         return report
     rules = [
@@ -115,19 +122,21 @@ def finish(results: Iterable[FileResult], plan: Plan, problems: Iterable[str] = 
     return replace(report, findings=tuple(kept), suppressed=tuple(suppressed))
 
 
-def find_files(
-    paths: Iterable[str], exclude: Iterable[str], settings: tuple[str, Settings] | None
-) -> tuple[list[str], list[str]]:
-    """The files of a run and the problems with its paths; both the option's and the settings' exclusions hold."""
-    excluded = [(".", [*exclude])]
-    if settings is not None:
-        excluded.append((os.path.dirname(settings[0]), settings[1].exclude))
-    return discovery.find(paths, excluded)
+def find_files(request: Request) -> tuple[list[str], list[str]]:
+    """The files of a request and the problems with its paths; both the option's and the settings' exclusions hold."""
+    excluded = [(".", [*request.exclude])]
+    if request.settings is not None:
+        file, values = request.settings
+        excluded.append((os.path.dirname(file), values.exclude))
+    return discovery.find(request.paths, excluded)
 
 
-def judge_files(files: list[str], plan: Plan, jobs: int = 1) -> tuple[list[FileResult], list[str]]:
-    """Judge files one by one, on several processes where there are enough; the results, and a line for each unreadable one."""
-    jobs = min(jobs, len(files) // FILES_PER_PROCESS_MIN, JOBS_MAX)
+def judge_all(request: Request, plan: Plan) -> tuple[list[FileResult], list[str]]:
+    """Judge the document or the files of a request; the results, and a line for each path that was not read."""
+    if request.document is not None:
+        return [judge(request.document, plan)], []
+    files, problems = find_files(request)
+    jobs = min(request.jobs, len(files) // FILES_PER_PROCESS_MIN, JOBS_MAX)
     if jobs > 1:
         from cfq_lint.run.processes import spread  # only large runs need it
 
@@ -138,7 +147,7 @@ def judge_files(files: list[str], plan: Plan, jobs: int = 1) -> tuple[list[FileR
         parts = [_judge_part((files, plan))]
     # Each file once: a redirect may lead to a file that the run reads anyway.
     results = {result.path: result for part, _ in parts for result in part}
-    return [*results.values()], sorted(problem for _, problems in parts for problem in problems)
+    return [*results.values()], [*problems, *sorted(problem for _, unread in parts for problem in unread)]
 
 
 def _judge_part(work: tuple[list[str], Plan]) -> tuple[list[FileResult], list[str]]:
@@ -148,10 +157,7 @@ def _judge_part(work: tuple[list[str], Plan]) -> tuple[list[FileResult], list[st
     problems: list[str] = []
     for file in files:
         try:
-            results += [
-                judge(document, plan.rules, plan.facts, plan.environment)
-                for document in open_documents(file, plan, surroundings)
-            ]
+            results += [judge(document, plan) for document in open_documents(file, plan, surroundings)]
         except Unreadable as error:
             problems.append(str(error))
     return results, problems

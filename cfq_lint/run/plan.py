@@ -1,4 +1,4 @@
-"""What a run looks at: options, settings and a snapshot of the account, made into one plan."""
+"""What a run is asked, and what it looks at: a request, completed by settings and a snapshot of the account into a plan."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 
 from cfq_lint.facts.record import record
 from cfq_lint.model.account_facts import PLANS, Facts, QueueFacts
-from cfq_lint.run.engine import able, choose, matching
+from cfq_lint.run.selection import able, choose, matching
 from cfq_lint.source.discovery import is_whole_project
 from cfq_lint.source.document import read
 
@@ -14,9 +14,35 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from cfq_lint.model.account_facts import DeclaredLoad
     from cfq_lint.run.settings import Settings
+    from cfq_lint.source.document import Document
 
 _SETTINGS_FILES = (("cfq-lint.toml", ()), ("pyproject.toml", ("tool", "cfq-lint")))
+
+
+@record
+class Request:
+    """What a run is asked: what to lint, and how.
+
+    `paths` are files and folders; where `document` is given, that is judged instead, and nothing is read. `environment` is the
+    one to look at (None: all), `plan` "free" or "paid", `known_queues` all queues of the account. `select` (None: what is on by
+    default) and `ignore` hold names or codes of rules, `exclude` globs relative to the working directory. `snapshot` is what is
+    known of the account, `settings` the settings file with what it holds. Large runs use up to `jobs` processes.
+    """
+
+    paths: tuple[str, ...] = ()
+    document: Document | None = None
+    environment: str | None = None
+    plan: str | None = None
+    known_queues: tuple[str, ...] | None = None
+    select: tuple[str, ...] | None = None
+    ignore: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    snapshot: Facts | None = None
+    settings: tuple[str, Settings] | None = None
+    follow_redirect: bool = False
+    jobs: int = 1
 
 
 @record
@@ -37,47 +63,36 @@ class Plan:
     is_whole_project: bool = False
 
 
-def make_plan(
-    settings: tuple[str, Settings] | None,
-    *,
-    env: str | None = None,
-    plan: str | None = None,
-    known_queues: Iterable[str] | None = None,
-    select: Iterable[str] | None = None,
-    ignore: Iterable[str] = (),
-    follow_redirect: bool = False,
-    snapshot: Facts | None = None,
-    paths: Iterable[str] = (),
-) -> Plan:
-    """What is given, completed by a snapshot of the account and by the settings (their file and values). Raises UnknownRule.
-
-    `paths` are what the run is on, which says whether it sees the whole project.
-    """
+def plan_of(request: Request) -> Plan:
+    """What is asked, completed by a snapshot of the account and by the settings. Raises UnknownRule."""
+    plan, known_queues, select, ignore = request.plan, request.known_queues, request.select, request.ignore
     if plan is not None and plan not in PLANS:
         raise ValueError(f"plan is {' or '.join(PLANS)}, not {plan!r}")
+    snapshot = request.snapshot
     queues: dict[str, QueueFacts] = {}
+    declared: dict[str, DeclaredLoad] = {}
     per_path: list[tuple[str, str, tuple[str, ...]]] = []
     origin = "declared"
     if snapshot is not None:
         plan = plan or snapshot.plan
-        known_queues = sorted({*snapshot.queues, *(known_queues or ())})
-    if settings is not None:
-        file, values = settings
+        known_queues = tuple(sorted({*snapshot.queues, *(known_queues or ())}))
+    if request.settings is not None:
+        file, values = request.settings
         plan = plan or values.plan
-        known_queues = values.known_queues if known_queues is None else known_queues
-        select = values.select if select is None else select
-        ignore = [*values.ignore, *ignore]
-        queues = values.queue_facts()
+        known_queues = known_queues if known_queues is not None or values.known_queues is None else tuple(values.known_queues)
+        select = select if select is not None or values.select is None else tuple(values.select)
+        ignore = (*values.ignore, *ignore)
+        queues, declared = values.queue_facts(), values.loads()
         for glob, rules in values.per_path_ignores.items():
             per_path.append((os.path.dirname(file), glob, tuple(module for key in rules for module in matching(key))))
     if snapshot is not None:
         origin = f"declared, or {snapshot.origin}" if queues else snapshot.origin
         queues = {**queues, **snapshot.queues}
-    declared = settings[1].loads() if settings is not None else {}
     known = frozenset(known_queues) if known_queues is not None else None
     facts = Facts(plan, queues, known, origin, snapshot is not None and snapshot.is_account, declared)
     modules, skipped = able(choose(select, ignore), facts)
-    return Plan(modules, facts, env, follow_redirect, tuple(per_path), skipped, is_whole_project(paths))
+    is_whole = request.document is None and is_whole_project(request.paths)
+    return Plan(modules, facts, request.environment, request.follow_redirect, tuple(per_path), skipped, is_whole)
 
 
 def find_settings(paths: Iterable[str]) -> tuple[str, Settings] | None:

@@ -42,7 +42,7 @@ class Repaired:
     brought: tuple[Finding, ...]
 
 
-def repair(results: list[FileResult], plan: Plan, problems: list[str], *, unsafe: bool) -> Repaired:
+def repair(results: list[FileResult], problems: list[str], plan: Plan, *, unsafe: bool) -> Repaired:
     """Fix what can be fixed; nobody has written the changes yet.
 
     In a file that has ignores to mend these come first, so that no finding is fixed that one of them accepts. Raises FixFailed
@@ -54,7 +54,7 @@ def repair(results: list[FileResult], plan: Plan, problems: list[str], *, unsafe
     fixed: dict[str, int] = {}
     first: Report | None = None
     for _ in range(ROUNDS_MAX):
-        report = finish(by_path.values(), plan, problems)
+        report = finish(by_path.values(), problems, plan)
         first = first or report
         waiting: dict[str, list[Finding]] = {}
         for finding in report.findings:
@@ -127,4 +127,4 @@ def _read(path: str) -> bytes:
 
 def _judge(document: Document, plan: Plan) -> FileResult:
     discovery.survey(document, document.path, discovery.Surroundings())
-    return judge(document, plan.rules, plan.facts, plan.environment)
+    return judge(document, plan)

@@ -6,28 +6,30 @@ from functools import cache
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from tree_sitter import Language, Node
+    from tree_sitter import Node, Parser
 
 JAVASCRIPT, TYPESCRIPT, TSX = "javascript", "typescript", "tsx"
 
 
 def parsed(path: str, source: bytes) -> Node | None:
     """The root of a module's syntax tree, by the ending of its path; None where it does not parse."""
-    from tree_sitter import Parser  # a run without such sources does not pay for it
-
-    kind = TSX if path.endswith("tsx") else TYPESCRIPT if path.endswith("ts") else JAVASCRIPT
-    root = Parser(_language(kind)).parse(source).root_node
+    root = tree(TSX if path.endswith("tsx") else TYPESCRIPT if path.endswith("ts") else JAVASCRIPT, source)
     return None if root.has_error else root
 
 
-@cache
-def _language(kind: str) -> Language:
-    from tree_sitter import Language
+def tree(language: str, source: bytes) -> Node:
+    """The root of a text's syntax tree, with nodes of errors where it does not parse."""
+    return _parser(language).parse(source).root_node
 
-    if kind == JAVASCRIPT:
+
+@cache
+def _parser(language: str) -> Parser:
+    from tree_sitter import Language, Parser  # a run without such sources does not pay for it
+
+    if language == JAVASCRIPT:
         import tree_sitter_javascript
 
-        return Language(tree_sitter_javascript.language())
-    import tree_sitter_typescript
+        return Parser(Language(tree_sitter_javascript.language()))
+    import tree_sitter_typescript as typescript
 
-    return Language(tree_sitter_typescript.language_tsx() if kind == TSX else tree_sitter_typescript.language_typescript())
+    return Parser(Language(typescript.language_tsx() if language == TSX else typescript.language_typescript()))

@@ -99,6 +99,8 @@ def handed(node: n.Node) -> frozenset[str]:
         at = waiting.pop()
         if isinstance(at, n.Name):
             found.add(at.id)
+        elif isinstance(at, n.Pair) and at.is_method:
+            waiting += at.value.parts
         elif isinstance(at, n.New) or not isinstance(at, n.Member | n.Index | n.Invoke | n.Lambda | n.Later):
             waiting += at.parts
     return frozenset(found)

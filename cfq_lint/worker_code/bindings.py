@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from cfq_lint.worker_code import nodes as n
+from cfq_lint.worker_code import statements as s
 from cfq_lint.worker_code.asking import bound_names, chain_of, constructed, unwrapped, walk, without_spread
 from cfq_lint.worker_code.steps import NOTHING, Test, either, opposite
 
@@ -22,7 +23,7 @@ class Bindings:
     of lists and groups of them, that are waited for, `in_memory` those of sets and maps of this process.
     """
 
-    def __init__(self, source: n.Source, *, is_script: bool) -> None:
+    def __init__(self, source: s.Source, *, is_script: bool) -> None:
         self.is_script = is_script
         self.bound: dict[str, list[n.Node]] = {}
         self.assigned: set[str] = set()
@@ -44,7 +45,7 @@ class Bindings:
                 self._keep(node, value)
             case n.Wait(n.Name(name)):
                 self.joined.add(name)
-            case n.With(items, targets) if any(chain_of(each)[-1:] == ("TaskGroup",) for each in items):
+            case s.With(items, targets) if any(chain_of(each)[-1:] == ("TaskGroup",) for each in items):
                 self.joined |= {name for each in targets for name in bound_names(each)}
             case n.Invoke(given=given):
                 chain = chain_of(node.callee)

@@ -4,120 +4,33 @@ from __future__ import annotations
 
 from cfq_lint.source.javascript import parsed
 from cfq_lint.worker_code import nodes as n
+from cfq_lint.worker_code import statements as s
 from cfq_lint.worker_code.asking import bound_names, unwrapped
-from cfq_lint.worker_code.javascript_links import Links
+from cfq_lint.worker_code.javascript_names import WRAPPERS, Names, own, text_of
 from cfq_lint.worker_code.steps import BREAK, CONTINUE, DEFAULT, RAISE, RETURN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
     from typing import Any
 
 _SAID = {"===": "==", "!==": "!=", "&&": "and", "||": "or", "in": "has"}
-_WAYS_OUT = {
-    "return_statement": RETURN,
-    "throw_statement": RAISE,
-    "break_statement": BREAK,
-    "continue_statement": CONTINUE,
-}
-_BINDING = frozenset({"identifier", "shorthand_property_identifier_pattern"})
+_WAYS_OUT = {"return_statement": RETURN, "throw_statement": RAISE, "break_statement": BREAK, "continue_statement": CONTINUE}
 _DIGITS_MAX = 9
 
 
-def parse(path: str, text: str) -> n.Source | None:
+def parse(path: str, text: str) -> s.Source | None:
     """The source; None where it does not parse. Raises RecursionError where it is too deep."""
     root = parsed(path, text.encode("utf-8", "replace"))
     if root is None:
         return None
     grammar = _Grammar()
-    body = n.Block(root.start_point, grammar.nodes(root.named_children))
+    body = n.Other(root.start_point, grammar.nodes(root.named_children))
     links = grammar.links
     sources = tuple(dict.fromkeys(links.sources))
-    return n.Source(body, grammar.rebound, links.imports, links.exports, tuple(links.stars), sources, ())
+    return s.Source(body, grammar.rebound, links.imports, links.exports, tuple(links.stars), sources, ())
 
 
-class _Grammar:
-    def __init__(self) -> None:
-        self.scope = n.Scope()
-        self.rebound: set[str] = set()
-        self.links = Links()
-
-    def node(self, at: Any) -> n.Node:
-        make = _MAKERS.get(at.type)
-        return make(self, at) if make is not None else n.Other(at.start_point, self.nodes(at.named_children))
-
-    def nodes(self, several: Iterable[Any]) -> tuple[n.Node, ...]:
-        return tuple(self.node(each) for each in several if each.type not in _SKIPPED)
-
-    def optional(self, at: Any) -> n.Node:
-        return self.node(at) if at is not None else n.Block((0, 0), ())
-
-    def inner(self, at: Any) -> n.Node:
-        """What stands in `(…)`, `… as T`, `… satisfies T`, `…!` and the like."""
-        inner = [each for each in at.named_children if each.type not in _SKIPPED]
-        return self.node(inner[0]) if inner else n.Other(at.start_point, ())
-
-    def scoped(self, make: Callable[[Any], n.Node], at: Any) -> n.Node:
-        self.scope, outer = n.Scope(self.scope), self.scope
-        made = make(at)
-        self.scope = outer
-        return made
-
-    # --- names and what binds them
-
-    def name(self, at: Any) -> n.Node:
-        return (n.This if at.type == "this" else n.Name)(at.start_point, text_of(at), self.scope)
-
-    def target(self, at: Any) -> n.Node:
-        """What is bound or set."""
-        at = at.child_by_field_name("pattern") or at
-        while at.type in {"assignment_pattern", *_WRAPPERS}:
-            at = at.child_by_field_name("left") or at.named_children[0]
-        if at.type in {"identifier", "this", "member_expression", "subscript_expression"}:
-            return self.node(at)
-        waiting, names = [at], []
-        while waiting:
-            each = waiting.pop()
-            if each.type in _BINDING:
-                names.append(n.Name(each.start_point, text_of(each), self.scope))
-            waiting += reversed(each.named_children)
-        return n.Pattern(at.start_point, tuple(names))
-
-    def loose(self, at: Any) -> n.Node:
-        """A target that is bound to something that is not seen."""
-        made = self.target(at)
-        for name in bound_names(made):
-            self.scope.bind(name)
-            self.rebound.add(name)
-        return made
-
-    def declarator(self, at: Any) -> n.Node:
-        target, value = self.target(at.child_by_field_name("name")), at.child_by_field_name("value")
-        if value is None:
-            for name in bound_names(target):
-                self.scope.bind(name)
-            return n.Other(at.start_point, ())
-        made = self.node(value)
-        if isinstance(target, n.Name):
-            self.scope.bind(target.id, made)
-            _own(unwrapped(made), target.id)
-        else:
-            for name in bound_names(target):
-                self.scope.bind(name)
-                self.rebound.add(name)
-        self.links.called_for(target, unwrapped(made))
-        return n.Bind(at.start_point, target, made, n.DECLARES)
-
-    def declaration(self, at: Any) -> n.Node:
-        made = self.nodes(at.named_children)
-        return made[0] if len(made) == 1 else n.Other(at.start_point, made)
-
-    def set(self, at: Any) -> n.Node:
-        how = n.SETS if at.type == "assignment_expression" else n.ADDS
-        return n.Bind(
-            at.start_point, self.target(at.child_by_field_name("left")), self.node(at.child_by_field_name("right")), how
-        )
-
+class _Grammar(Names):
     # --- expressions
 
     def call(self, at: Any) -> n.Node:
@@ -128,39 +41,15 @@ class _Grammar:
         self.links.ask(made)
         return made
 
-    def member(self, at: Any) -> n.Node:
-        return n.Member(
-            at.start_point, self.node(at.child_by_field_name("object")), text_of(at.child_by_field_name("property"))
-        )
-
-    def index(self, at: Any) -> n.Node:
-        return n.Index(at.start_point, self.node(at.child_by_field_name("object")), self.node(at.child_by_field_name("index")))
-
     def number(self, at: Any) -> n.Node:
         text = text_of(at).replace("_", "")
         is_plain = text.isascii() and text.isdecimal() and len(text) <= _DIGITS_MAX
         return n.Number(at.start_point, int(text)) if is_plain else n.Other(at.start_point, ())
 
-    def template(self, at: Any) -> n.Node:
-        return n.Template(at.start_point, text_of(at)[1:-1], self.nodes(at.named_children))
-
-    def binary(self, at: Any) -> n.Node:
-        operator = text_of(at.child_by_field_name("operator"))
-        left, right = self.node(at.child_by_field_name("left")), self.node(at.child_by_field_name("right"))
-        return n.Binary(at.start_point, _SAID.get(operator, operator), left, right)
-
     def unary(self, at: Any) -> n.Node:
         kind = n.Not if text_of(at.child_by_field_name("operator")) == "!" else n.Other
-        value = self.node(at.child_by_field_name("argument"))
+        value = self.of(at, "argument")
         return kind(at.start_point, value if kind is n.Not else (value,))
-
-    def choice(self, at: Any) -> n.Node:
-        field = at.child_by_field_name
-        test, then, other = field("condition"), field("consequence"), field("alternative")
-        return n.Either(at.start_point, self.node(test), self.node(then), self.optional(other))
-
-    def record(self, at: Any) -> n.Node:
-        return n.Record(at.start_point, self.nodes(at.named_children), "")
 
     def member_of(self, at: Any) -> n.Node:
         """A member of an object or class."""
@@ -188,7 +77,8 @@ class _Grammar:
         is_async = any(child.type == "async" for child in at.children)
         gives = body is not None and body.type != "statement_block"
         inner = (self.node(body),) if body is not None else ()
-        return n.Lambda(at.start_point, text_of(name) if name is not None else "", names, inner, is_async, gives)
+        own = text_of(name) if at.type in _DECLARED else ""  # another's name is seen in itself alone
+        return n.Lambda(at.start_point, own, names, inner, is_async, gives)
 
     def class_(self, at: Any) -> n.Node:
         name, body = at.child_by_field_name("name"), at.child_by_field_name("body")
@@ -199,23 +89,13 @@ class _Grammar:
     # --- statements
 
     def block(self, at: Any) -> n.Node:
-        return self.scoped(lambda at: n.Block(at.start_point, self.nodes(at.named_children)), at)
-
-    def each(self, at: Any) -> n.Node:
-        field = at.child_by_field_name
-        over, target = self.node(field("right")), self.loose(field("left"))
-        return n.Each(at.start_point, target, over, self.node(field("body")), self.optional(None))
-
-    def counted(self, at: Any) -> n.Node:
-        field = at.child_by_field_name
-        counter = self.nodes(each for each in (field("initializer"), field("increment")) if each is not None)
-        return n.Repeat(at.start_point, counter, self.optional(field("condition")), self.node(field("body")), True)
+        return self.scoped(lambda at: n.Other(at.start_point, self.nodes(at.named_children)), at)
 
     def repeated(self, at: Any) -> n.Node:
-        body = self.node(at.child_by_field_name("body"))
+        body = self.of(at, "body")
         if at.type == "do_statement":
             return body
-        return n.Repeat(at.start_point, (), self.node(at.child_by_field_name("condition")), body, False)
+        return s.Repeat(at.start_point, (), self.of(at, "condition"), body, False)
 
     def switch(self, at: Any) -> n.Node:
         cases, waiting = [], []
@@ -223,30 +103,24 @@ class _Grammar:
             if case.type == "comment":
                 continue
             value = case.child_by_field_name("value")
-            body = self.scoped(lambda case: n.Block(case.start_point, self.nodes(case.children_by_field_name("body"))), case)
+            body = self.scoped(lambda case: n.Other(case.start_point, self.nodes(case.children_by_field_name("body"))), case)
             waiting += [self.node(value)] if value is not None else []
             if value is None or body.parts:
-                cases.append(n.Case(case.start_point, tuple(waiting) if value is not None else (), body))
+                cases.append(s.Case(case.start_point, tuple(waiting) if value is not None else (), body))
                 waiting = []
-        return n.Switch(at.start_point, self.node(at.child_by_field_name("value")), tuple(cases), True)
+        return s.Switch(at.start_point, self.of(at, "value"), tuple(cases), True)
 
     def attempt(self, at: Any) -> n.Node:
         handler = at.child_by_field_name("handler")
         handlers = (self.scoped(self.handler, handler),) if handler is not None else ()
-        body, final = self.node(at.child_by_field_name("body")), self.optional(at.child_by_field_name("finalizer"))
-        return n.Attempt(at.start_point, body, handlers, self.optional(None), final)
+        body, final = self.of(at, "body"), self.of(at, "finalizer")
+        return s.Attempt(at.start_point, body, handlers, self.optional(None), final)
 
     def handler(self, at: Any) -> n.Node:
         parameter = at.child_by_field_name("parameter")
         for name in bound_names(self.target(parameter)) if parameter is not None else ():
             self.scope.bind(name)
-        return n.Handler(at.start_point, self.node(at.child_by_field_name("body")), True)
-
-    def leave(self, at: Any) -> n.Node:
-        return n.Leave(at.start_point, _WAYS_OUT[at.type], self.nodes(at.named_children))
-
-    def labeled(self, at: Any) -> n.Node:
-        return self.node(at.child_by_field_name("body"))
+        return s.Case(at.start_point, (), self.of(at, "body"))
 
     def imported(self, at: Any) -> n.Node:
         self.links.read_import(at)
@@ -267,7 +141,7 @@ class _Grammar:
         """What a module exports without a name is bound to DEFAULT."""
         (name,) = (*_declared(unwrapped(made)), "")[:1]
         self.links.exports[DEFAULT] = ("", name or DEFAULT)
-        _own(unwrapped(made), DEFAULT)
+        own(unwrapped(made), DEFAULT)
         return made if name else n.Bind(made.at, n.Name(made.at, DEFAULT, self.scope), made, n.DECLARES)
 
 
@@ -286,62 +160,67 @@ def _declared(made: n.Node) -> tuple[str, ...]:
             return ()
 
 
-def text_of(at: Any) -> str:
-    """The text of one of tree-sitter's nodes."""
-    return str(at.text.decode("utf-8", "replace"))
-
-
-def _own(value: n.Node, name: str) -> None:
-    """Give a name to an object or class that has none."""
-    if isinstance(value, n.Record | n.Class) and not value.owner:
-        value.owner = name
-
-
-_WRAPPERS = (
-    "satisfies_expression",
-    "as_expression",
-    "parenthesized_expression",
-    "non_null_expression",
-    "expression_statement",
-    "template_substitution",
-    "type_assertion",
-)
-_SKIPPED = frozenset(
-    {"comment", "type_arguments", "type_annotation", "type_parameters", "string_fragment", "escape_sequence", "empty_statement"}
-)
 _DECLARED = frozenset({"function_declaration", "generator_function_declaration"})
 _FUNCTIONS = ("arrow_function", "function_expression", "function", "generator_function", *_DECLARED)
 _MEMBERS = ("pair", "method_definition", "public_field_definition", "field_definition", "shorthand_property_identifier")
-_MAKERS: dict[str, Callable[[_Grammar, Any], n.Node]] = {
+
+
+def _each(self: _Grammar, at: Any) -> n.Node:
+    over, target = self.of(at, "right"), self.loose(at.child_by_field_name("left"))
+    return s.Each(at.start_point, target, over, self.of(at, "body"), self.optional(None))
+
+
+def _counted(self: _Grammar, at: Any) -> n.Node:
+    counter = (self.of(at, "initializer"), self.of(at, "increment"))
+    return s.Repeat(at.start_point, counter, self.of(at, "condition"), self.of(at, "body"), True)
+
+
+def _binary(self: _Grammar, at: Any) -> n.Node:
+    operator = text_of(at.child_by_field_name("operator"))
+    return n.Binary(at.start_point, _SAID.get(operator, operator), self.of(at, "left"), self.of(at, "right"))
+
+
+def _set(self: _Grammar, at: Any) -> n.Node:
+    how = n.SETS if at.type == "assignment_expression" else n.ADDS
+    return n.Bind(at.start_point, self.target(at.child_by_field_name("left")), self.of(at, "right"), how)
+
+
+def _choice(self: _Grammar, at: Any) -> n.Node:
+    return n.Either(at.start_point, self.of(at, "condition"), self.of(at, "consequence"), self.of(at, "alternative"))
+
+
+_Grammar.makers = {
     **dict.fromkeys(("identifier", "this", "import"), _Grammar.name),
-    **dict.fromkeys(_WRAPPERS, _Grammar.inner),
+    **dict.fromkeys(WRAPPERS, _Grammar.inner),
     **dict.fromkeys(_FUNCTIONS, _Grammar.function),
     **dict.fromkeys(("class_declaration", "abstract_class_declaration", "class"), _Grammar.class_),
     **dict.fromkeys(_MEMBERS, _Grammar.member_of),
     **dict.fromkeys(("statement_block", "class_static_block"), _Grammar.block),
     **dict.fromkeys(("lexical_declaration", "variable_declaration"), _Grammar.declaration),
-    **dict.fromkeys(("assignment_expression", "augmented_assignment_expression"), _Grammar.set),
+    **dict.fromkeys(("assignment_expression", "augmented_assignment_expression"), _set),
     **dict.fromkeys(("call_expression", "new_expression"), _Grammar.call),
-    **dict.fromkeys(("if_statement", "ternary_expression"), _Grammar.choice),
+    **dict.fromkeys(("if_statement", "ternary_expression"), _choice),
     **dict.fromkeys(("while_statement", "do_statement"), _Grammar.repeated),
-    **dict.fromkeys(_WAYS_OUT, _Grammar.leave),
+    **dict.fromkeys(_WAYS_OUT, lambda self, at: s.Leave(at.start_point, _WAYS_OUT[at.type], self.nodes(at.named_children))),
     "variable_declarator": _Grammar.declarator,
-    "member_expression": _Grammar.member,
-    "subscript_expression": _Grammar.index,
+    "member_expression": lambda self, at: n.Member(
+        at.start_point, self.of(at, "object"), text_of(at.child_by_field_name("property"))
+    ),
+    "subscript_expression": lambda self, at: n.Index(at.start_point, self.of(at, "object"), self.of(at, "index")),
     "string": lambda _, at: n.Text(at.start_point, text_of(at)[1:-1]),
-    "template_string": _Grammar.template,
+    "template_string": lambda self, at: n.Template(at.start_point, text_of(at)[1:-1], self.nodes(at.named_children)),
     "number": _Grammar.number,
-    "binary_expression": _Grammar.binary,
+    "binary_expression": _binary,
     "unary_expression": _Grammar.unary,
     "await_expression": lambda self, at: n.Wait(at.start_point, self.inner(at)),
     "spread_element": lambda self, at: n.Spread(at.start_point, self.inner(at)),
     "array": lambda self, at: n.Listing(at.start_point, self.nodes(at.named_children)),
-    "object": _Grammar.record,
-    "for_in_statement": lambda self, at: self.scoped(self.each, at),
-    "for_statement": lambda self, at: self.scoped(self.counted, at),
+    "object": lambda self, at: n.Record(at.start_point, self.nodes(at.named_children), ""),
+    "for_in_statement": lambda self, at: self.scoped(lambda at: _each(self, at), at),
+    "for_statement": lambda self, at: self.scoped(lambda at: _counted(self, at), at),
     "switch_statement": _Grammar.switch,
     "try_statement": _Grammar.attempt,
-    "labeled_statement": _Grammar.labeled,
+    "labeled_statement": lambda self, at: self.of(at, "body"),
     "import_statement": _Grammar.imported,
     "export_statement": _Grammar.exported,
 }

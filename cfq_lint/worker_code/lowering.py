@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from cfq_lint.worker_code import nodes as n
+from cfq_lint.worker_code import statements as s
 from cfq_lint.worker_code.asking import bound_names, chain_of, handed, is_fresh, mentions_of, paths_in, unwrapped, walk
 from cfq_lint.worker_code.calls import Calls, looped_over
 from cfq_lint.worker_code.steps import (
@@ -74,15 +75,15 @@ class Lowering(Calls):
                 yield from self.steps(over)
                 if steps:
                     yield self.loop(target, over, steps, node)
-            case n.Each(target, over, body, orelse):
+            case s.Each(target, over, body, orelse):
                 yield from self.steps(over)
                 yield self.loop(target, over, self.block(body), node)
                 yield from self.steps(orelse)
-            case n.Leave(kind, values):
+            case s.Leave(kind, values):
                 for each in values if kind == RETURN else ():
                     yield from self.steps(each, awaited=self.result_is_awaited)
                 yield Exit(kind)
-            case n.Repeat() | n.Switch() | n.Attempt() | n.With():
+            case s.Repeat() | s.Switch() | s.Attempt() | s.With():
                 yield from self.statement(node)
             case n.Lambda() | n.Class() | n.Later():
                 return
@@ -93,20 +94,20 @@ class Lowering(Calls):
     def statement(self, node: n.Node) -> Iterator[Step]:
         """The larger statements."""
         match node:
-            case n.Repeat():
+            case s.Repeat():
                 yield from self.repeated(node)
-            case n.Switch(subject):
+            case s.Switch(subject):
                 yield from self.steps(subject)
                 yield self.switch(node)
-            case n.Attempt(body, handlers, orelse, final):
+            case s.Attempt(body, handlers, orelse, final):
                 caught = [(None, self.block(handler.body)) for handler in handlers]
-                if not any(handler.is_for_all for handler in handlers):
+                if not any(not handler.options for handler in handlers):
                     caught.append((None, (Exit(RAISE),)))
                 handler = caught[0][1] if len(caught) == 1 else (Branch(tuple(caught)),)
                 yield Try(
                     self.block(body), handler if handlers else None, self.block(orelse), self.block(final), self.spot(node)
                 )
-            case n.With(items, _, body, swallows):
+            case s.With(items, _, body, swallows):
                 for item in items:
                     yield from self.steps(item)
                 steps = self.block(body)
@@ -121,7 +122,7 @@ class Lowering(Calls):
         counts = isinstance(over, n.Invoke) and isinstance(over.callee, n.Name) and over.callee.id == "enumerate"
         return Loop(names[1:] if counts else names, chain_of(looped_over(over)), mentions_of(over), body, self.spot(node))
 
-    def repeated(self, node: n.Repeat) -> Iterator[Step]:
+    def repeated(self, node: s.Repeat) -> Iterator[Step]:
         """`for (let i = 0; i < batch.messages.length; i++)`: for each element of what is counted, else perhaps never."""
         body = self.block(node.body)
         lengths = [each for each in walk(node.test) if node.is_counted and isinstance(each, n.Member) and each.name == "length"]
@@ -132,7 +133,7 @@ class Lowering(Calls):
             yield from self.steps(node.test)
         yield Branch(((None, body), (None, ())))
 
-    def switch(self, node: n.Switch) -> Branch:
+    def switch(self, node: s.Switch) -> Branch:
         """A choice by the value of something."""
         of = chain_of(node.subject)
         arms: list[tuple[Test | None, tuple[Step, ...]]] = []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from cfq_lint.facts.record import replace
 from cfq_lint.worker_code import nodes as n
+from cfq_lint.worker_code import statements as s
 from cfq_lint.worker_code.asking import chain_of, outside_of_functions, unwrapped, walk
 from cfq_lint.worker_code.bindings import Bindings
 from cfq_lint.worker_code.lowering import Lowering
@@ -28,7 +29,7 @@ def read(path: str, text: str) -> Module | None:
         return None
 
 
-def _parsed(path: str, text: str) -> n.Source | None:
+def _parsed(path: str, text: str) -> s.Source | None:
     if path.endswith(".py"):
         from cfq_lint.worker_code import python
 
@@ -39,7 +40,7 @@ def _parsed(path: str, text: str) -> n.Source | None:
 
 
 class _Reader:
-    def __init__(self, path: str, text: str, source: n.Source, *, is_script: bool) -> None:
+    def __init__(self, path: str, text: str, source: s.Source, *, is_script: bool) -> None:
         self.path = path
         self.text = text
         self.source = source
@@ -69,23 +70,20 @@ class _Reader:
 
     def functions(self) -> Iterator[tuple[str, Function]]:
         """The functions that have a name, and the methods of classes and objects, each by what it is called as."""
-        bound: set[int] = set()
+        methods: set[int] = set()
         for node in walk(self.source.body):
             if isinstance(node, n.Bind) and isinstance(node.value, n.Lambda) and node.how == n.DECLARES:
-                bound.add(id(node.value))
                 if isinstance(node.target, n.Name):
                     yield node.target.id, self.lowering.function(node.value, node.target.id)
-            elif isinstance(node, n.Class | n.Record):
+            elif isinstance(node, n.Record):
                 members = [each for each in node.members if isinstance(each, n.Pair)]
-                bound |= {id(each.value) for each in members}
+                methods |= {id(each.value) for each in members}
                 for each in members:
                     yield from self.method(node, each)
-            elif isinstance(node, n.Invoke):
-                bound |= {id(each) for each in (node.callee, *node.given)}
-            elif isinstance(node, n.Lambda) and node.name and id(node) not in bound:
+            elif isinstance(node, n.Lambda) and node.name and id(node) not in methods:
                 yield node.name, self.lowering.function(node)
 
-    def method(self, holder: n.Class | n.Record, member: n.Pair) -> Iterator[tuple[str, Function]]:
+    def method(self, holder: n.Record, member: n.Pair) -> Iterator[tuple[str, Function]]:
         """A method, as its owner's and, of a class, as `this` one's."""
         if not isinstance(member.value, n.Lambda) or member.name is None or not (holder.owner or member.is_method):
             return
@@ -97,7 +95,7 @@ class _Reader:
 
     def of_python(self) -> Iterator[Function]:
         """The queue handlers of a Python Worker."""
-        for node in self.source.body.body:
+        for node in self.source.body.inner:
             if isinstance(node, n.Lambda) and node.name == "on_queue":
                 yield self.lowering.function(node)
             if isinstance(node, n.Class) and node.owner == "Default":
@@ -107,7 +105,7 @@ class _Reader:
 
     def handlers(self) -> dict[str, tuple[Function | tuple[str, ...], ...]]:
         """The queue handlers in what a module binds at its top, by name; DEFAULT for what it exports without one."""
-        return {name: tuple(self.handlers_in(value)) for name, value in _named_values(self.source.body.body)}
+        return {name: tuple(self.handlers_in(value)) for name, value in _named_values(self.source.body.inner)}
 
     def handlers_in(self, value: n.Node) -> Iterator[Function | tuple[str, ...]]:
         """The queue handlers in a value that may be exported, or the paths of those that it only names."""
@@ -126,7 +124,7 @@ class _Reader:
         """What a member called `queue` is."""
         made = unwrapped(member.value)
         if isinstance(made, n.Lambda):
-            holders = [each for each in walk(self.source.body) if isinstance(each, n.Class | n.Record)]
+            holders = [each for each in walk(self.source.body) if isinstance(each, n.Record)]
             owners = [each.owner for each in holders if member.is_method and member in each.members]
             yield replace(self.lowering.function(made, "queue"), owner=(*owners, "")[0])
         elif chain_of(made) and not isinstance(made, n.Invoke):

@@ -1,8 +1,6 @@
-"""A source as both languages' grammars give it: a few kinds of nodes, and what can be asked of any of them."""
+"""Expressions, and names with what binds them, as the grammars of both languages give them."""
 
 from __future__ import annotations
-
-from cfq_lint.facts.record import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -185,12 +183,10 @@ class Pair(Node):
     is_method: bool
 
 
-class Class(Node):
-    """A class: its methods and fields as `Pair`, and whatever else stands in it. `owner` is its name."""
+class Class(Record):
+    """A class by its name, `owner`: its methods and fields as `Pair`, and whatever else stands in it."""
 
-    __slots__ = __match_args__ = ("members", "owner")
-    members: tuple[Node, ...]
-    owner: str
+    __slots__ = ()
 
 
 class Lambda(Node):
@@ -256,99 +252,3 @@ class Comprehension(Node):
     target: Node
     over: Node
     conditions: tuple[Node, ...]
-
-
-class Block(Node):
-    """Statements one after another."""
-
-    __slots__ = __match_args__ = ("body",)
-    body: tuple[Node, ...]
-
-
-class Repeat(Node):
-    """A loop with a condition; `counter` is what `for (…; …; …)` has around it, where that `is_counted`."""
-
-    __slots__ = __match_args__ = ("counter", "test", "body", "is_counted")
-    counter: tuple[Node, ...]
-    test: Node
-    body: Node
-    is_counted: bool
-
-
-class Each(Node):
-    """A loop over elements, with what comes after it where nothing broke it."""
-
-    __slots__ = __match_args__ = ("target", "over", "body", "orelse")
-    target: Node
-    over: Node
-    body: Node
-    orelse: Node
-
-
-class Switch(Node):
-    """A choice among `Case`s; `is_left` says that a `break` leaves it, and no loop around it."""
-
-    __slots__ = __match_args__ = ("subject", "cases", "is_left")
-    subject: Node
-    cases: tuple[Case, ...]
-    is_left: bool
-
-
-class Case(Node):
-    """What is done for one of several options, or, without any, for everything else."""
-
-    __slots__ = __match_args__ = ("options", "body")
-    options: tuple[Node, ...]
-    body: Node
-
-
-class Attempt(Node):
-    """`try`, with its handlers."""
-
-    __slots__ = __match_args__ = ("body", "handlers", "orelse", "final")
-    body: Node
-    handlers: tuple[Handler, ...]
-    orelse: Node
-    final: Node
-
-
-class Handler(Node):
-    """What is done about a failure; `is_for_all` where about any."""
-
-    __slots__ = __match_args__ = ("body", "is_for_all")
-    body: Node
-    is_for_all: bool
-
-
-class With(Node):
-    """A context that a body runs in. `swallows` says whether it swallows all failures, or some; None where it swallows none."""
-
-    __slots__ = __match_args__ = ("items", "targets", "body", "swallows")
-    items: tuple[Node, ...]
-    targets: tuple[Node, ...]
-    body: Node
-    swallows: bool | None
-
-
-class Leave(Node):
-    """A way out, by its kind in `steps`, with what is given back."""
-
-    __slots__ = __match_args__ = ("kind", "values")
-    kind: str
-    values: tuple[Node, ...]
-
-
-@record
-class Source:
-    """What a grammar makes of a text: the tree and its scope, and how it hangs together with other modules.
-
-    `rebound` are names that are bound to something other than what one declaration says. The rest is as in `steps.Module`.
-    """
-
-    body: Block
-    rebound: set[str]
-    imports: dict[str, tuple[str, str]]
-    exports: dict[str, tuple[str, str]]
-    stars: tuple[str, ...]
-    sources: tuple[str, ...]
-    perhaps: tuple[str, ...]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from cfq_lint.facts import limits
 from cfq_lint.worker_code import nodes as n
+from cfq_lint.worker_code import statements as s
 from cfq_lint.worker_code.asking import chain_of, is_fresh, is_same, outside_of_functions, walk
 from cfq_lint.worker_code.steps import ANY, NOTHING, RETURN, Sent
 
@@ -104,7 +105,7 @@ def _results(function: n.Lambda) -> list[n.Node]:
     if function.gives:
         return list(function.body)
     inside = [inner for each in function.body for inner in outside_of_functions(each)]
-    return [each.values[0] for each in inside if isinstance(each, n.Leave) and each.kind == RETURN and each.values]
+    return [each.values[0] for each in inside if isinstance(each, s.Leave) and each.kind == RETURN and each.values]
 
 
 def _length(node: n.Node, names: Bindings) -> int | None:

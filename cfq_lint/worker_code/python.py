@@ -6,6 +6,7 @@ import ast
 import warnings
 
 from cfq_lint.worker_code import nodes as n
+from cfq_lint.worker_code import statements as s
 from cfq_lint.worker_code.asking import bound_names, chain_of
 from cfq_lint.worker_code.steps import BREAK, CONTINUE, EVERYTHING, RAISE, RETURN
 
@@ -17,7 +18,7 @@ _ALL_ERRORS = frozenset({"Exception", "BaseException"})
 _OPERATORS: dict[type[ast.AST], str] = {ast.Add: "+", ast.Mult: "*", ast.Eq: "==", ast.NotEq: "!=", ast.In: "in"}
 
 
-def parse(text: str) -> n.Source | None:
+def parse(text: str) -> s.Source | None:
     """The source; None where it does not parse. Raises RecursionError where it is too deep."""
     try:
         with warnings.catch_warnings():
@@ -28,7 +29,7 @@ def parse(text: str) -> n.Source | None:
     grammar = _Grammar()
     body = grammar.block(tree.body)
     imports, stars, sources, perhaps = _imports(tree)
-    return n.Source(body, grammar.rebound, imports, {}, stars, sources, perhaps)
+    return s.Source(body, grammar.rebound, imports, {}, stars, sources, perhaps)
 
 
 class _Grammar:
@@ -151,8 +152,8 @@ class _Grammar:
 
     # --- statements
 
-    def block(self, body: list[ast.stmt]) -> n.Block:
-        return n.Block(_at(body[0]) if body else (0, 0), self.nodes(body))
+    def block(self, body: list[ast.stmt]) -> n.Other:
+        return n.Other(_at(body[0]) if body else (0, 0), self.nodes(body))
 
     def statement(self, node: ast.stmt) -> n.Node:
         at = _at(node)
@@ -171,25 +172,25 @@ class _Grammar:
                 return n.Other(at, tuple(n.Bind(at, n.Name(at, name, self.scope), n.Other(at, ()), n.SETS) for name in names))
             case ast.For() | ast.AsyncFor():
                 over, each = self.node(node.iter), self.loose(node.target)
-                return n.Each(at, each, over, self.block(node.body), self.block(node.orelse))
+                return s.Each(at, each, over, self.block(node.body), self.block(node.orelse))
             case ast.While(test=test, body=body):
-                return n.Repeat(at, (), self.node(test), self.block(body), False)
+                return s.Repeat(at, (), self.node(test), self.block(body), False)
             case ast.If(test=test, body=body, orelse=orelse):
                 return n.Either(at, self.node(test), self.block(body), self.block(orelse))
             case ast.Match(subject=subject, cases=cases):
-                return n.Switch(at, self.node(subject), tuple(self.case(case) for case in cases), False)
+                return s.Switch(at, self.node(subject), tuple(self.case(case) for case in cases), False)
             case ast.With() | ast.AsyncWith():
                 items = self.nodes(item.context_expr for item in node.items)
                 bound = tuple(self.loose(item.optional_vars) for item in node.items if item.optional_vars is not None)
-                return n.With(at, items, bound, self.block(node.body), _swallows(items))
+                return s.With(at, items, bound, self.block(node.body), _swallows(items))
             case ast.Try() | ast.TryStar():
                 handlers = tuple(self.handler(each) for each in node.handlers)
-                return n.Attempt(at, self.block(node.body), handlers, self.block(node.orelse), self.block(node.finalbody))
+                return s.Attempt(at, self.block(node.body), handlers, self.block(node.orelse), self.block(node.finalbody))
             case ast.Return(value=value):
-                return n.Leave(at, RETURN, self.nodes([value]))
+                return s.Leave(at, RETURN, self.nodes([value]))
             case ast.Raise() | ast.Break() | ast.Continue():
                 kind = RAISE if isinstance(node, ast.Raise) else BREAK if isinstance(node, ast.Break) else CONTINUE
-                return n.Leave(at, kind, ())
+                return s.Leave(at, kind, ())
             case ast.FunctionDef() | ast.AsyncFunctionDef():
                 self.scope.bind(node.name)
                 return self.function(node)
@@ -239,7 +240,7 @@ class _Grammar:
         made = self.statement(node)
         return n.Pair(made.at, made.name, None, made, True) if isinstance(made, n.Lambda) else made
 
-    def case(self, case: ast.match_case) -> n.Case:
+    def case(self, case: ast.match_case) -> s.Case:
         pattern = case.pattern
         options = pattern.patterns if isinstance(pattern, ast.MatchOr) else [pattern]
         for each in ast.walk(pattern):
@@ -247,13 +248,13 @@ class _Grammar:
                 self.scope.bind(each.name)
         is_default = isinstance(pattern, ast.MatchAs) and pattern.pattern is None and case.guard is None
         known = [self.node(each.value) if isinstance(each, ast.MatchValue) else n.Other(_at(each), ()) for each in options]
-        return n.Case(_at(pattern), () if is_default else tuple(known), self.block(case.body))
+        return s.Case(_at(pattern), () if is_default else tuple(known), self.block(case.body))
 
-    def handler(self, node: ast.ExceptHandler) -> n.Handler:
+    def handler(self, node: ast.ExceptHandler) -> s.Case:
         if node.name is not None:
             self.scope.bind(node.name)
         is_for_all = node.type is None or (isinstance(node.type, ast.Name) and node.type.id in _ALL_ERRORS)
-        return n.Handler(_at(node), self.block(node.body), is_for_all)
+        return s.Case(_at(node), () if is_for_all else (n.Other(_at(node), ()),), self.block(node.body))
 
 
 def _at(node: ast.AST) -> tuple[int, int]:

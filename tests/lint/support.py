@@ -12,8 +12,10 @@ from pathlib import Path
 from cfq_lint import lint_paths
 from cfq_lint.model.account_facts import Facts, QueueFacts
 from cfq_lint.model.facts_file import Snapshot, facts_of
-from cfq_lint.run.engine import able, choose, conclude, judge
+from cfq_lint.run.engine import conclude, judge
 from cfq_lint.run.fixer import ROUNDS_MAX, apply, is_applicable
+from cfq_lint.run.plan import Plan
+from cfq_lint.run.selection import able, choose
 from cfq_lint.source.document import Document
 from cfq_lint.source.node import ARRAY, OBJECT
 
@@ -166,9 +168,8 @@ def projects(rule, heading):
 def report_on(project, modules=None):
     """The report on examples that are linted together, with the facts that they declare."""
     facts, environment = project[0].facts, project[0].environment
-    modules = able(choose(), facts)[0] if modules is None else modules
-    results = [judge(document_of(each.text, each.name), modules, facts, environment) for each in project]
-    return conclude(results, modules, facts, environment=environment)
+    plan = Plan(able(choose(), facts)[0] if modules is None else modules, facts, environment)
+    return conclude([judge(document_of(each.text, each.name), plan) for each in project], plan)
 
 
 def keys_of(report):

@@ -13,14 +13,16 @@ from cfq_lint.facts.record import replace
 from cfq_lint.model.account_facts import Facts
 from cfq_lint.model.finding import Edit, Fix
 from cfq_lint.rules.registry import every_rule
-from cfq_lint.run.engine import choose, conclude, judge
+from cfq_lint.run.engine import conclude, judge
 from cfq_lint.run.fixer import apply
+from cfq_lint.run.plan import Plan
+from cfq_lint.run.selection import choose
 from cfq_lint.source.document import from_bytes
 
 from .strategies import files
 from .support import REAL, as_toml, as_toml_tables, comment_texts, document_of, examples, real_text, run, settled
 
-MODULES = choose()
+PLAN = Plan(choose(), Facts())
 
 
 def judged(name):
@@ -28,7 +30,7 @@ def judged(name):
 
     def findings(text):
         document = document_of(text, name)
-        report = conclude([judge(document, MODULES, Facts())], MODULES, Facts())
+        report = conclude([judge(document, PLAN)], PLAN)
         assert not report.crashed, [f.message for f in report.findings if f.code == "CFQ000"]
         return report.findings
 
@@ -239,7 +241,7 @@ def test_unsafe_fixes_wait_for_permission():
 def test_a_repaired_file_with_a_byte_order_mark_keeps_its_bytes():
     text = "\ufeff{ 'a': 1 }".encode()
     document = from_bytes("wrangler.jsonc", text)
-    findings = [f for f in judge(document, MODULES, Facts()).findings if f.name == "json5-syntax"]
+    findings = [f for f in judge(document, PLAN).findings if f.name == "json5-syntax"]
     assert apply(document, findings, unsafe=False).text.encode() == '\ufeff{ "a": 1 }'.encode()
 
 

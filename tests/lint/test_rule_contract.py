@@ -22,7 +22,9 @@ from cfq_lint.rules import signs
 from cfq_lint.rules.registry import BY_KEY, INDEX, every_rule, load
 from cfq_lint.rules.rule import CODE, DIFF, FACTS, FAMILIES, FILE, LIVE, PROJECT, RUN, SAFE, UNSAFE
 from cfq_lint.rules.signs import signs_of
-from cfq_lint.run.engine import CRASH_CODE, choose, conclude, judge, visit, visits_of
+from cfq_lint.run.engine import CRASH_CODE, conclude, judge, visit, visits_of
+from cfq_lint.run.plan import Plan
+from cfq_lint.run.selection import choose
 
 from .strategies import files
 from .support import (
@@ -236,8 +238,8 @@ def judge_with(example, modules):
 
     def judged(text):
         document = document_of(text, example.name)
-        result = judge(document, modules, example.facts, example.environment)
-        return conclude([result], modules, example.facts, environment=example.environment).findings
+        plan = Plan(modules, example.facts, example.environment)
+        return conclude([judge(document, plan)], plan).findings
 
     return judged
 
@@ -405,7 +407,8 @@ def judged_without_signs(document, facts, environment=None):
 
 
 def judged_with_signs(document, facts, environment=None):
-    report = conclude([judge(document, ALL, facts, environment)], ALL, facts, environment=environment)
+    plan = Plan(ALL, facts, environment)
+    report = conclude([judge(document, plan)], plan)
     crashes = [finding.message for finding in report.findings if finding.code == CRASH_CODE]
     assert not crashes, crashes
     return sorted((f.code, f.line, f.column, f.message) for f in report.findings if f.name != "unused-ignore")
@@ -434,8 +437,8 @@ def test_no_rule_raises_and_signs_hide_nothing_on_any_configuration(value, facts
 @given(st.lists(files, min_size=2, max_size=3), st.sampled_from(FACT_SETS), st.sampled_from([None, None, "staging"]))
 def test_signs_of_single_files_hide_nothing_of_the_project(values, facts, environment):
     documents = [document_of(json.dumps(value), f"{number}/wrangler.jsonc") for number, value in enumerate(values)]
-    results = [judge(document, ALL, facts, environment) for document in documents]
-    report = conclude(results, ALL, facts, environment=environment)
+    plan = Plan(ALL, facts, environment)
+    report = conclude([judge(document, plan) for document in documents], plan)
     topology = Topology([links_of(Worker(document, environment)) for document in documents])
     wanted = sorted((f.code, f.path, f.line, f.column, f.message) for rule in RULES if rule.visit == RUN for f in rule.check(topology, facts))
     project = {rule.code for rule in RULES if rule.visit == RUN}

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
 import re
-from functools import cache
+
+from cfq_lint.source.javascript import TYPESCRIPT, tree
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,13 +19,6 @@ FUNCTIONS = frozenset({"arrow_function", "function_declaration", "function_expre
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v", "0": "\0", "\n": ""}
 
 
-@cache
-def _parser() -> Any:
-    sitter: Any = importlib.import_module("tree_sitter")
-    grammar: Any = importlib.import_module("tree_sitter_typescript")
-    return sitter.Parser(sitter.Language(grammar.language_typescript()))
-
-
 class Source:
     """One module: its root, and spans in code points."""
 
@@ -34,7 +27,7 @@ class Source:
     def __init__(self, text: str) -> None:
         self.text = text
         data = text.encode("utf-8", "surrogatepass")
-        self.root = _parser().parse(data).root_node
+        self.root = tree(TYPESCRIPT, data)
         self._points: list[int] | None = None
         if len(data) != len(text):  # bytes to code points: a byte that starts none belongs to the one before
             points, count = [], -1

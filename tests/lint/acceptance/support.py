@@ -9,7 +9,7 @@ from cfq_lint.checklist import judge
 from cfq_lint.estimate.model import estimate
 from cfq_lint.model.project import project_of
 from cfq_lint.model.wrangler import Worker
-from cfq_lint.run.plan import find_settings, make_plan, read_snapshot
+from cfq_lint.run.plan import Request, find_settings, plan_of, read_snapshot
 from cfq_lint.source.discovery import find, source_at
 from cfq_lint.source.document import read
 from tests.lint.support import FIXTURES
@@ -32,7 +32,7 @@ def project(folder, *, facts=None, env=None, plan=None):
         files, problems = find(["."])
         assert not problems
         snapshot = read_snapshot(facts, is_account=True) if facts else None
-        made = make_plan(find_settings([os.curdir]), env=env, plan=plan, snapshot=snapshot)
+        made = plan_of(Request(settings=find_settings([os.curdir]), environment=env, plan=plan, snapshot=snapshot))
         return project_of([Worker(read(file), env) for file in files], made.facts, source_at)
 
 

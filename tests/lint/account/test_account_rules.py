@@ -9,7 +9,9 @@ import pytest
 
 from cfq_lint.report import FORMATS, renderer
 from cfq_lint.rules.registry import BY_KEY, INDEX, every_rule
-from cfq_lint.run.engine import able, choose, conclude, judge
+from cfq_lint.run.engine import conclude, judge
+from cfq_lint.run.plan import Plan
+from cfq_lint.run.selection import able, choose
 from tests.lint.support import FIXTURES, account_of, document_of, keys_of
 
 from .defects import DEFECTS, file_with, snapshot_with
@@ -23,8 +25,8 @@ def report(files, account, *, env=None, modules=None, plan=None):
     facts = account_of({**account, "plan": plan} if plan else account)
     chosen, skipped = able(choose() if modules is None else modules, facts)
     texts = {"wrangler.jsonc": files} if isinstance(files, str) else files
-    results = [judge(document_of(text, path), chosen, facts, env) for path, text in texts.items()]
-    return conclude(results, chosen, facts, environment=env, skipped=skipped)
+    plan = Plan(chosen, facts, env, skipped=skipped)
+    return conclude([judge(document_of(text, path), plan) for path, text in texts.items()], plan)
 
 
 def said(files, account, **options):

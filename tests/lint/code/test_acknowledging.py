@@ -341,3 +341,28 @@ PIECES = ["for (const m of batch.messages) {", "}", "m.ack();", "await f(m.body)
 @given(st.lists(st.sampled_from(PIECES), max_size=14))
 def test_nothing_raises_on_any_handler(pieces):
     handled(js("\n".join(pieces)))
+
+
+def test_what_is_added_to_stands_for_what_was_added():
+    body = 'for (const m of batch.messages) { let s = ""; m.ack(); s += m.body.text; await env.KV.put("last", s); }'
+    assert kinds(js(body)) == {BAD}
+    assert kinds(py('for m in batch.messages:\n    s = ""\n    m.ack()\n    s += m.body\n    await self.env.KV.put("last", s)')) == {BAD}
+
+
+def test_a_match_with_a_case_for_everything_else_has_no_further_way():
+    body = 'for m in batch.messages:\n    await work(m.body)\n    match m.body["kind"]:\n        case "a" | "b":\n            m.ack()\n        case {}:\n            m.retry()'
+    assert kinds(py(body.format("_"))) == {GOOD}
+    assert kinds(py(body.format('"c"'))) == kinds(py(body.format("_ if late")))
+
+
+@pytest.mark.parametrize(("declared", "expected"), [('const NAME = "other";', {BAD}), ('let NAME = "orders"; NAME = "other";', None)])
+def test_a_name_that_is_set_again_is_no_constant(declared, expected):
+    body = "for (const m of batch.messages) { if (batch.queue === NAME) { await work(m.body); m.ack(); } else { m.ack(); await work(m.body); } }"
+    found = kinds(js(body, around=declared))
+    assert found == expected if expected else found != kinds(js(body, around='const NAME = "orders";'))
+
+
+def test_operators_of_the_same_name_mean_what_their_language_means():
+    body = "for (const m of batch.messages) {{ if ({}) {{ m.ack(); await work(m.body); }} else {{ await work(m.body); m.ack(); }} }}"
+    assert kinds(js(body.format('"x" in batch.queue'))) == {GOOD, UNSURE}
+    assert kinds(js(body.format('batch.queue.includes("x")'))) == {GOOD}

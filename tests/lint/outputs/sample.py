@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from cfq_lint.facts.record import replace
 from cfq_lint.model.account_facts import Facts
-from cfq_lint.run.engine import Report, choose, conclude, judge
+from cfq_lint.run.engine import Report, conclude, judge
+from cfq_lint.run.plan import Plan
+from cfq_lint.run.selection import choose
 from cfq_lint.source.document import from_bytes
 
 API = """{
@@ -44,16 +46,16 @@ FILES = {
 
 def sample() -> Report:
     """The report."""
-    modules = choose()
-    results = [judge(from_bytes(path, data), modules, Facts()) for path, data in FILES.items()]
-    return conclude(results, modules, Facts(), problems=["apps/gone: no such file or folder"])
+    plan = Plan(choose(), Facts())
+    results = [judge(from_bytes(path, data), plan) for path, data in FILES.items()]
+    return conclude(results, plan, ["apps/gone: no such file or folder"])
 
 
 def clean() -> Report:
     """A report without anything to say."""
-    modules = choose()
+    plan = Plan(choose(), Facts())
     path = "apps/clean/wrangler.jsonc"
-    return conclude([judge(from_bytes(path, FILES[path]), modules, Facts())], modules, Facts())
+    return conclude([judge(from_bytes(path, FILES[path]), plan)], plan)
 
 
 def crashed() -> Report:

@@ -1,0 +1,87 @@
+"""Statements, and a whole source, as the grammars of both languages give them."""
+
+from __future__ import annotations
+
+from cfq_lint.facts.record import record
+from cfq_lint.worker_code.nodes import Node, Other
+
+
+class Each(Node):
+    """A loop over elements, with what comes after it where nothing broke it."""
+
+    __slots__ = __match_args__ = ("target", "over", "body", "orelse")
+    target: Node
+    over: Node
+    body: Node
+    orelse: Node
+
+
+class Repeat(Node):
+    """A loop with a condition; `counter` is what `for (…; …; …)` has around it, where that `is_counted`."""
+
+    __slots__ = __match_args__ = ("counter", "test", "body", "is_counted")
+    counter: tuple[Node, ...]
+    test: Node
+    body: Node
+    is_counted: bool
+
+
+class Switch(Node):
+    """A choice among `Case`s; `is_left` says that a `break` leaves it, and no loop around it."""
+
+    __slots__ = __match_args__ = ("subject", "cases", "is_left")
+    subject: Node
+    cases: tuple[Case, ...]
+    is_left: bool
+
+
+class Case(Node):
+    """What is done for one of several options or failures, or, without any, for everything else."""
+
+    __slots__ = __match_args__ = ("options", "body")
+    options: tuple[Node, ...]
+    body: Node
+
+
+class Attempt(Node):
+    """`try`, with its handlers."""
+
+    __slots__ = __match_args__ = ("body", "handlers", "orelse", "final")
+    body: Node
+    handlers: tuple[Case, ...]
+    orelse: Node
+    final: Node
+
+
+class With(Node):
+    """A context that a body runs in. `swallows` says whether it swallows all failures, or some; None where it swallows none."""
+
+    __slots__ = __match_args__ = ("items", "targets", "body", "swallows")
+    items: tuple[Node, ...]
+    targets: tuple[Node, ...]
+    body: Node
+    swallows: bool | None
+
+
+class Leave(Node):
+    """A way out, by its kind in `steps`, with what is given back."""
+
+    __slots__ = __match_args__ = ("kind", "values")
+    kind: str
+    values: tuple[Node, ...]
+
+
+@record
+class Source:
+    """What a grammar makes of a text: the tree and its scope, and how it hangs together with other modules.
+
+    `rebound` are names that are bound to something other than what one declaration says. The rest is as in `steps.Module`.
+    """
+
+    body: Other
+    rebound: set[str]
+    imports: dict[str, tuple[str, str]]
+    exports: dict[str, tuple[str, str]]
+    stars: tuple[str, ...]
+    sources: tuple[str, ...]
+    perhaps: tuple[str, ...]
