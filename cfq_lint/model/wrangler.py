@@ -337,7 +337,7 @@ class Environment:
 
     def inherited(self, key: str) -> Field | None:
         """A field of this environment, or else of the top level: for keys that wrangler lets environments inherit."""
-        return self.fields.get(key) or self.top.fields.get(key)
+        return self.fields.get(key) or (self._top.fields.get(key) if self._top is not None else None)
 
     @property
     def script(self) -> str:

@@ -643,6 +643,18 @@ def test_a_rule_about_the_project_that_crashes_is_one_too(room, monkeypatch, cap
     assert "CFQ000 internal-error" in capsys.readouterr().out
 
 
+def test_a_fault_of_the_linter_itself_exits_with_2_and_says_so(room, monkeypatch, capsys):
+    from cfq_lint.run import engine
+
+    put(room, ERROR)
+    monkeypatch.chdir(room)
+    monkeypatch.setattr(engine, "signs_of", lambda _: [].pop())
+    assert main(["check"]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("cfq-lint: this is a fault of cfq-lint, please report it")
+    assert "IndexError: pop from empty list" in said
+
+
 def test_the_other_rules_go_on_after_a_crash(room, monkeypatch, capsys, change_rule):
     put(room, '{ "legacy_env": 1, "queues": { "consumers": [{ "queue": "q", "max_retries": 500 }] } }')
     monkeypatch.chdir(room)
