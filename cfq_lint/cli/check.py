@@ -84,7 +84,14 @@ def request_of(values: dict[str, Any]) -> Request:
         settings=find_settings(paths),
         follow_redirect=values["follow_redirect"],
         jobs=os.cpu_count() or 1,
+        ask=None if values["no_run"] else _ask,
     )
+
+
+def _ask(file: str, contexts: tuple[tuple[str | None, bool], ...]) -> tuple[Any, ...] | None:
+    from cfq_lint.cli.computed import ask  # most runs read no such file
+
+    return ask(file, contexts)
 
 
 def answer(

@@ -166,8 +166,17 @@ def _judge_part(work: tuple[list[str], Plan]) -> tuple[list[FileResult], list[st
 def open_documents(file: str, plan: Plan, surroundings: discovery.Surroundings) -> Iterator[Document]:
     """The document of a file, and with `follow_redirect` of the one that is deployed instead. Raises Unreadable."""
     document = read(file)
+    ask_for(document, file, plan)
     discovery.survey(document, file, surroundings)
     yield document
     redirect = document.redirect
     if plan.follow_redirect and redirect is not None and redirect.target is not None:
         yield read(redirect.target)
+
+
+def ask_for(document: Document, file: str, plan: Plan) -> None:
+    """Complete a document with what only running it tells, where the plan allows that."""
+    if plan.ask is not None and document.dialect is not None and document.dialect.unknown:
+        from cfq_lint.source.cloudflare_config.computed import complete  # most runs know all
+
+        complete(document, file, plan.ask)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from cfq_lint.model.account_facts import DeclaredLoad
     from cfq_lint.run.settings import Settings
+    from cfq_lint.source.cloudflare_config.computed import Ask
     from cfq_lint.source.document import Document
 
 _SETTINGS_FILES = (("cfq-lint.toml", ()), ("pyproject.toml", ("tool", "cfq-lint")))
@@ -28,7 +29,8 @@ class Request:
     `paths` are files and folders; where `document` is given, that is judged instead, and nothing is read. `environment` is the
     one to look at (None: all), `plan` "free" or "paid", `known_queues` all queues of the account. `select` (None: what is on by
     default) and `ignore` hold names or codes of rules, `exclude` globs relative to the working directory. `snapshot` is what is
-    known of the account, `settings` the settings file with what it holds. Large runs use up to `jobs` processes.
+    known of the account, `settings` the settings file with what it holds. Large runs use up to `jobs` processes. `ask` runs a
+    `cloudflare.config.ts` for what its text does not tell, unless the settings forbid it; None: nothing is run.
     """
 
     paths: tuple[str, ...] = ()
@@ -43,6 +45,7 @@ class Request:
     settings: tuple[str, Settings] | None = None
     follow_redirect: bool = False
     jobs: int = 1
+    ask: Ask | None = None
 
 
 @record
@@ -52,6 +55,7 @@ class Plan:
     `skipped` are the codes of rules that were asked for and need the account, where the facts are not the account's.
     `is_whole_project` says that the run reads all configurations that there are.
     `per_path_ignores` are a folder, a glob relative to it, and the modules of rules whose findings are accepted in such files.
+    `ask` is the request's.
     """
 
     rules: tuple[str, ...]
@@ -61,6 +65,7 @@ class Plan:
     per_path_ignores: tuple[tuple[str, str, tuple[str, ...]], ...] = ()
     skipped: tuple[str, ...] = ()
     is_whole_project: bool = False
+    ask: Ask | None = None
 
 
 def plan_of(request: Request) -> Plan:
@@ -72,7 +77,7 @@ def plan_of(request: Request) -> Plan:
     queues: dict[str, QueueFacts] = {}
     declared: dict[str, DeclaredLoad] = {}
     per_path: list[tuple[str, str, tuple[str, ...]]] = []
-    origin = "declared"
+    origin, ask = "declared", request.ask
     if snapshot is not None:
         plan = plan or snapshot.plan
         known_queues = tuple(sorted({*snapshot.queues, *(known_queues or ())}))
@@ -82,6 +87,7 @@ def plan_of(request: Request) -> Plan:
         known_queues = known_queues if known_queues is not None or values.known_queues is None else tuple(values.known_queues)
         select = select if select is not None or values.select is None else tuple(values.select)
         ignore = (*values.ignore, *ignore)
+        ask = ask if values.run else None
         queues, declared = values.queue_facts(), values.loads()
         for glob, rules in values.per_path_ignores.items():
             per_path.append((os.path.dirname(file), glob, tuple(module for key in rules for module in matching(key))))
@@ -92,7 +98,7 @@ def plan_of(request: Request) -> Plan:
     facts = Facts(plan, queues, known, origin, snapshot is not None and snapshot.is_account, declared)
     modules, skipped = able(choose(select, ignore), facts)
     is_whole = request.document is None and is_whole_project(request.paths)
-    return Plan(modules, facts, request.environment, request.follow_redirect, tuple(per_path), skipped, is_whole)
+    return Plan(modules, facts, request.environment, request.follow_redirect, tuple(per_path), skipped, is_whole, ask)
 
 
 def find_settings(paths: Iterable[str]) -> tuple[str, Settings] | None:

@@ -11,7 +11,7 @@ from cfq_lint.facts.record import record
 from cfq_lint.model.finding import fingerprint
 from cfq_lint.run.engine import FileResult, Report, judge
 from cfq_lint.run.fixer import ROUNDS_MAX, apply, is_applicable
-from cfq_lint.run.lint import finish
+from cfq_lint.run.lint import ask_for, finish
 from cfq_lint.source import discovery
 from cfq_lint.source.document import Document, from_bytes
 
@@ -126,5 +126,6 @@ def _read(path: str) -> bytes:
 
 
 def _judge(document: Document, plan: Plan) -> FileResult:
+    ask_for(document, document.path, plan)  # what was computed before the fix
     discovery.survey(document, document.path, discovery.Surroundings())
     return judge(document, plan)

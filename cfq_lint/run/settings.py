@@ -112,6 +112,10 @@ class Settings(BaseModel):
         {}, description="rules to leave out in files that match a glob, relative to the settings file"
     )
     known_queues: list[str] | None = Field(None, description="all queues of the account")
+    run: bool = Field(
+        True,
+        description="run a `cloudflare.config.ts` for what its text does not tell, where `@cloudflare/config` is installed",
+    )
     queues: dict[str, DeclaredQueue] = Field({}, description="declared facts about queues, by name")
 
     def queue_facts(self) -> dict[str, QueueFacts]:

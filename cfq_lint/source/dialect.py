@@ -37,6 +37,7 @@ class Dialect:
     starts of spans, in order, with the address of the resource there ("" outside of one). `edits_numbers` says that a fix may
     replace one number by another; no other edit is safe. `unknown` counts the values that only running the code, or applying
     the plan, would tell. `replaced` are the spans of the resources that a plan deletes and makes again, with the kind of each.
+    `contexts` are the mode and `isPreview` that a `cloudflare.config.ts` is read with, for the top and then for each of `env`.
     """
 
     words: dict[str, str]
@@ -47,6 +48,7 @@ class Dialect:
     edits_numbers: bool = False
     unknown: int = 0
     replaced: tuple[tuple[int, int, str], ...] = ()
+    contexts: tuple[tuple[str | None, bool], ...] = ()
 
     def address(self, start: int) -> str:
         """The address of the resource at an offset; "" where there is none."""

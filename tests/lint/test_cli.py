@@ -213,7 +213,7 @@ def test_the_table_of_options_is_consistent():
         assert option.default is None or option.default in option.choices
     contract = {
         "format", "output", "env", "plan", "select", "ignore", "exclude", "fail-on", "fix", "unsafe-fixes", "diff", "known-queues", "facts",
-        "follow-redirect", "stdin-filename", "statistics",
+        "follow-redirect", "stdin-filename", "statistics", "no-run",
     }  # fmt: skip
     assert contract <= set(names)
 

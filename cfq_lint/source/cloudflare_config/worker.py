@@ -47,9 +47,9 @@ def parse(text: str, path: str, read: Callable[[str], str | None] | None = None)
         return Tree(None, [Fault(0, len(text), "it is nested too deeply to be read")]), _dialect(0)
 
 
-def _dialect(unknown_count: int) -> Dialect:
+def _dialect(unknown_count: int, contexts: tuple[tuple[str | None, bool], ...] = ()) -> Dialect:
     entries = {"consumers": "queue trigger {}", "producers": "queue binding {}"}
-    return Dialect(keys.WORDS, entries, "mode {!r}", PASSED_OVER, (), True, unknown_count)
+    return Dialect(keys.WORDS, entries, "mode {!r}", PASSED_OVER, (), True, unknown_count, contexts=contexts)
 
 
 def _parsed(text: str, path: str, read: Callable[[str], str | None] | None) -> tuple[Tree, Dialect]:
@@ -71,7 +71,11 @@ def _parsed(text: str, path: str, read: Callable[[str], str | None] | None) -> t
     if modes:
         members.append(Member("env", 0, 0, Node(OBJECT, 0, len(text), modes)))
     root = Node(OBJECT, 0, len(text), members)
-    return Tree(root, []), _dialect(len(set(_unknown(root))))
+    # As `_configured` is called above, the top first.
+    contexts = [(None, False), *((each.key, False) for each in modes)]
+    if modes and PREVIEW not in budget.modes and modes[-1].key == PREVIEW:
+        contexts[-1] = (None, True)
+    return Tree(root, []), _dialect(len(set(unknown_in(root))), tuple(contexts))
 
 
 def _variant(
@@ -338,15 +342,16 @@ def _settled(node: Node, start: int, end: int) -> Node:
     )
 
 
-def _unknown(node: Node) -> Iterable[tuple[int, int]]:
+def unknown_in(node: Node) -> Iterable[tuple[int, int]]:
     """Where values stand that are unknown, of those that concern queues."""
     if node.kind == BROKEN:
         yield (node.start, node.end)
     for each in node.value if node.kind == ARRAY else ():
-        yield from _unknown(each)
+        yield from unknown_in(each)
     for member in node.value if node.kind == OBJECT else ():
-        if member.key not in _BESIDE:
-            yield from _unknown(member.node)
+        if member.key not in BESIDE:
+            yield from unknown_in(member.node)
 
 
-_BESIDE = frozenset({"vars", *(name for name, _ in keys.STORES.values())})
+BESIDE = frozenset({"vars", *(name for name, _ in keys.STORES.values())})
+"""What stands beside the queues, and concerns no rule about them."""
