@@ -91,7 +91,7 @@ def request_of(values: dict[str, Any]) -> Request:
 def _ask(file: str, contexts: tuple[tuple[str | None, bool], ...]) -> tuple[Any, ...] | None:
     from cfq_lint.cli.computed import ask  # most runs read no such file
 
-    return ask(file, contexts)
+    return ask(file, contexts, say)
 
 
 def answer(

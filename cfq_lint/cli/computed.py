@@ -15,11 +15,12 @@ from functools import cache
 from threading import Thread
 from typing import cast
 
-from cfq_lint.cli.check import say
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import IO, Any
+
+    Contexts = tuple[tuple[str | None, bool], ...]
 
 PACKAGE = "node_modules/@cloudflare/config/package.json"
 SECONDS_MAX = 10.0
@@ -53,8 +54,11 @@ const end = (said) => write("\\n" + JSON.stringify(said) + "\\n", () => process.
 
 
 @cache
-def ask(file: str, contexts: tuple[tuple[str | None, bool], ...]) -> tuple[Any, ...] | None:
-    """Wrangler's configuration of a file for each context (mode, isPreview); None where it cannot be had, and says why."""
+def ask(file: str, contexts: Contexts, say: Callable[[str], None]) -> tuple[Any, ...] | None:
+    """Wrangler's configuration of a file for each context (mode, isPreview); None where it cannot be had: `say` is told why.
+
+    A file is run once: what is asked again, as after a fix, gets the same answer.
+    """
     folder, name = os.path.split(os.path.realpath(file))
     above = folder
     while not os.path.isfile(os.path.join(above, PACKAGE)):
@@ -68,7 +72,7 @@ def ask(file: str, contexts: tuple[tuple[str | None, bool], ...]) -> tuple[Any, 
     return values
 
 
-def _asked(folder: str, file: str, contexts: tuple[tuple[str | None, bool], ...]) -> tuple[tuple[Any, ...] | None, str | None]:
+def _asked(folder: str, file: str, contexts: Contexts) -> tuple[tuple[Any, ...] | None, str | None]:
     """The configurations, None in the place of one that failed; and in a line why something is not there."""
     node = shutil.which("node")
     if node is None:

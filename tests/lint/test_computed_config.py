@@ -249,3 +249,15 @@ def test_the_real_package_computes_on_the_real_node(real, room, capsys, monkeypa
     code, found, _, beside = checked(capsys)
     assert (code, found) == (0, set())
     assert "the package refuses the file" in beside
+
+
+def test_a_fix_elsewhere_in_the_file_keeps_what_was_computed_and_runs_it_once(room, node, capsys, tmp_path):
+    mark = tmp_path / "runs"
+    text = CONFIG.replace("maxRetries: retries", "maxRetries: retries, maxBatchSize: 500")
+    (room / "app/cloudflare.config.ts").write_text(text)
+    node(f"open({str(mark)!r}, 'a').write('x')\n" + answer(TOP, STAGING))
+    assert check(parse(["--unsafe-fixes", "--format", "json"])) == 1
+    codes = {each["code"] for each in json.loads(capsys.readouterr().out)["findings"]}
+    assert "maxBatchSize: 100" in (room / "app/cloudflare.config.ts").read_text()
+    assert {"CFQ203", "CFQ201", "CFQ301"} <= codes
+    assert mark.read_text() == "x"
