@@ -12,7 +12,7 @@ $(STAMP): pyproject.toml
 	touch $(STAMP)
 
 demo: $(STAMP) ## real mistakes found and repaired, four days of a dead-letter queue in a test, a day with an outage
-	@$(BIN)/python -m demo
+	@$(BIN)/python -m fixtures.demo
 
 test: $(STAMP) ## run all tests
 	$(BIN)/python -m pytest -q -n auto

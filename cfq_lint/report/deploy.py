@@ -27,6 +27,7 @@ _GOES_ON = frozenset(
     }
 )  # fmt: skip
 """Errors with which wrangler and Cloudflare deploy all the same, and something is lost or ignored; any other error stops it."""
+_MISNAMED = "CFQ107"
 _SAME_OF_A_DLQ = ("CFQ904", "CFQ911", "CFQ913")
 """That nobody consumes a dead-letter queue, that its oldest message is to go soon, that it is not empty: the first says all."""
 _IN_API = {
@@ -92,7 +93,8 @@ def without_repeats(report: Report) -> Report:
 
 def deploy_of(report: Report, workers: Iterable[Worker], facts: Facts) -> Deploy:
     """What the report, the files and the account say of a deploy."""
-    stopped = tuple(each for each in report.findings if each.severity is Severity.ERROR and each.code not in _GOES_ON)
+    workers = tuple(workers)
+    stopped = tuple(each for each in report.findings if each.severity is Severity.ERROR and _stops(each, workers))
     changes = tuple(dict.fromkeys(_changes(workers, facts))) if facts.is_account else ()
     if stopped:
         return Deploy(FAILS, stopped, changes)
@@ -101,6 +103,15 @@ def deploy_of(report: Report, workers: Iterable[Worker], facts: Facts) -> Deploy
     if not facts.is_account:
         return Deploy(UNKNOWN, (), (), "no account was read; no error in the files stops it")
     return Deploy(GOES_THROUGH, (), changes)
+
+
+def _stops(error: Finding, workers: Iterable[Worker]) -> bool:
+    """Whether an error stops the deploy. For a producer whose queue is misnamed wrangler makes up a queue, and goes on."""
+    if error.code != _MISNAMED:
+        return error.code not in _GOES_ON
+    producers = (producer for worker in workers for each in worker.environments for producer in each.producers)
+    here = (each.place for each in producers if each.place.path == error.path)
+    return not any(place.start <= error.place.start < place.end for place in here)
 
 
 def _changes(workers: Iterable[Worker], facts: Facts) -> Iterator[str]:

@@ -9,7 +9,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_the_demo_finds_repairs_forgets_and_draws():
-    done = subprocess.run([sys.executable, "-m", "demo"], cwd=ROOT, capture_output=True, text=True, check=False)
+    done = subprocess.run([sys.executable, "-m", "fixtures.demo"], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     said = re.sub(r"\x1b\[[0-9;]*m", "", done.stdout)
     first, second, third = re.split(r"^━━ \d\. .*$", said, flags=re.MULTILINE)[1:]

@@ -84,6 +84,20 @@ def test_an_error_that_only_loses_messages_does_not_stop_a_deploy(consumer, fail
     assert line.startswith("the deploy fails: " if fails else "the deploy would go through, ")
 
 
+@pytest.mark.parametrize(
+    ("queues_block", "fails"),
+    [
+        ({"producers": [{"binding": "ORDERS", "name": "orders"}]}, False),
+        ({"consumers": [{"name": "orders", "dead_letter_queue": "orders-dlq"}]}, True),
+    ],
+)
+def test_a_producer_whose_queue_is_misnamed_is_deployed_and_a_consumer_is_not(queues_block, fails, offline, capfd):
+    code, line, said = first_line(offline, capfd, {"name": "shop", "queues": queues_block}, queues())
+    assert code == 1
+    assert "error CFQ107" in said
+    assert line.startswith("the deploy fails: the queue's name stands under 'name'") is fails
+
+
 def test_without_an_account_only_what_the_files_say_is_known(offline, capfd):
     (offline / "wrangler.jsonc").write_text(json.dumps(SHOP))
     said = audit(out=capfd)[1].splitlines()[0]
