@@ -132,8 +132,10 @@ def paced(server: Server, path: str, rate: int, seconds: float) -> float:
     clients = [Client(server.port) for _ in range(SENDERS)]
 
     def send(sender: int) -> None:
-        for number in range(sender, count, SENDERS):
-            time.sleep(max(0.0, start + number / rate - time.perf_counter()))
+        following = start + sender / rate
+        for _ in range(sender, count, SENDERS):
+            time.sleep(max(0.0, following - time.perf_counter()))
+            following = max(following, time.perf_counter() - SENDERS / rate) + SENDERS / rate  # who is late does not hurry
             clients[sender].post(f"{path}/messages", b'{"body": {"id": 1, "kind": "order", "total": 12.5}}')
 
     before, start = cpu_seconds(server), time.perf_counter()
