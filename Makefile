@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+# One more than there are processors: many tests wait for a server, a browser or npm.
+WORKERS ?= $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)')
 
 .PHONY: demo test bench lint generate mutants clean
 
@@ -15,7 +17,7 @@ demo: $(STAMP) ## real mistakes found and repaired, four days of a dead-letter q
 	@$(BIN)/python -m fixtures.demo
 
 test: $(STAMP) ## run all tests
-	$(BIN)/python -m pytest -q -n auto
+	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal
 
 lint: $(STAMP) ## ruff, mypy, and whether everything generated is fresh
 	$(BIN)/ruff check .
