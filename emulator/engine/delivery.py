@@ -7,6 +7,7 @@ https://developers.cloudflare.com/queues/platform/limits/.
 from __future__ import annotations
 
 import heapq
+from collections import deque
 from typing import TYPE_CHECKING, Protocol
 
 from cfq_lint.facts import limits as cloudflare
@@ -19,7 +20,7 @@ from emulator.engine.metrics import Metrics
 from emulator.engine.targets.batch import MessageBatch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, MutableSequence
 
     from emulator.core.events import Delivered
     from emulator.core.model import Flight
@@ -170,14 +171,18 @@ class Deliveries:
         self.on_end: Callable[[], None] = lambda: None
         self.targets: dict[str, Target] = {}
         self.runtimes: list[Runtime] = []
-        self.failures: list[Failure] = []
-        self.late_warnings: list[str] = []
+        self.failures: MutableSequence[Failure] = []
+        self.late_warnings: MutableSequence[str] = []
         self.interrupt: BaseException | None = None
         """Ctrl-C in a handler: it stops the test, after the batch has been settled."""
         self.out: dict[int, Delivery] = {}
         self._walls: list[tuple[int, int, Delivery]] = []
         self._held: list[tuple[int, int, Delivery, Settle]] = []
         self._unkept: list[tuple[Delivery, Settle]] = []
+
+    def remember(self, most: int) -> None:
+        """Keep the last errors and warnings alone, so many of each: for who runs for weeks and reads them elsewhere."""
+        self.failures, self.late_warnings = deque(self.failures, most), deque(self.late_warnings, most)
 
     def attach(self, queue: str, target: Target) -> None:
         """Give a queue its target."""

@@ -7,7 +7,7 @@ a consumer outside: a test waits there, a server lets others work meanwhile.
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
 
 from emulator.core import machine
@@ -61,19 +61,20 @@ class Timeline:
             with self._hand(), self.account.lock:
                 self.deliveries.wake(self.account.now_us)
 
-    def _wait_through(self, steps: Iterator[None]) -> None:
-        for _ in steps:
-            self.deliveries.wait(_WAIT_SECONDS)
+    def _wait_through(self, steps: Generator[None, None, None]) -> None:
+        with closing(steps):  # who is interrupted while he waits leaves the clock to others
+            for _ in steps:
+                self.deliveries.wait(_WAIT_SECONDS)
 
     # --- the loop
 
-    def until(self, target_us: int) -> Iterator[None]:
+    def until(self, target_us: int) -> Generator[None, None, None]:
         """Everything due up to and including a moment, and the clock is there. Yields where it waits for consumers outside."""
         with self._hand():
             yield from self._until(target_us)
             self._move_to(target_us)
 
-    def until_idle(self) -> Iterator[None]:
+    def until_idle(self) -> Generator[None, None, None]:
         """From one thing to do to the next, until no batch is due and none is out. Yields as `until` does."""
         with self._hand():
             budget, counted = _BATCHES_MIN, False

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from emulator.engine.delivery import Target
     from emulator.testing.emulator import Emulator
 
+_ERRORS_MAX = 100
+"""So many errors of handlers are kept with their batches; the journal has the text of all."""
+
 
 class Service:
     """One account over HTTP.
@@ -55,6 +58,7 @@ class Service:
         self.account.listeners.append(self.directory.hear)
         self.time = RunningTime(emulator.timeline, time)
         emulator.timeline.deliveries.public = self.directory.public
+        emulator.timeline.deliveries.remember(_ERRORS_MAX)
         for name, target in self.targets.items():
             emulator.timeline.deliveries.attach(name, target)
         self.watch = Watch(self.account, self.directory)

@@ -15,7 +15,7 @@ from emulator.engine.clock import SECOND_US, Clock, ScaledClock, WallClock
 from emulator.engine.journal import JournalUnwritable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator
 
     from emulator.engine.timeline import Timeline
 
@@ -84,10 +84,11 @@ class RunningTime:
         if self.speed is not None:
             self._ahead_us += self.account.now_us - before_us
 
-    async def _through(self, steps: Iterator[None]) -> None:
+    async def _through(self, steps: Generator[None, None, None]) -> None:
         async with self._order:
-            for _ in steps:
-                await self._something_ends()
+            with contextlib.closing(steps):  # an order that is given up leaves the clock to others
+                for _ in steps:
+                    await self._something_ends()
 
     async def _something_ends(self) -> None:
         """Wait for a consumer outside; each has a time limit of its own."""

@@ -67,7 +67,8 @@ def handler_call(handler: Any) -> Call:
     elif callable(handler):
         call = _taking(handler)
     else:
-        message = f"a consumer is a function, a class with queue(), or an object with queue(), not {type(handler).__name__}"
+        kind = type(handler).__name__
+        message = f"a consumer is a function, a class or an object with queue(), or the URL of an endpoint, not {kind}"
         raise TypeError(message)
 
     def checked(batch: MessageBatch, env: Any, ctx: Context) -> Any:

@@ -72,7 +72,7 @@ class URLTarget:
         if delivery.choose(2, "crashes"):
             delivery.crashed = True
             return Settle(event.queue, event.batch, "exception", CRASHED)
-        self.runtime.spawn(delivery, self._post(event, batch_json(delivery)))
+        self.runtime.spawn(delivery, self._post(delivery, batch_json(delivery)))
         return None
 
     def cut(self, delivery: Delivery, error: BaseException) -> Settle:
@@ -80,14 +80,17 @@ class URLTarget:
         self.runtime.forget(delivery)
         return Settle(delivery.event.queue, delivery.event.batch, "exceededWallTime", error_text(error))
 
-    async def _post(self, event: Delivered, content: bytes) -> Settle:
+    async def _post(self, delivery: Delivery, content: bytes) -> Settle:
+        event = delivery.event
         try:
             async with asyncio.timeout(self.timeout_seconds):
                 return settlement(event, await self._answer(content))
         except TimeoutError:
             text = f"{self.url} did not answer within {self.timeout_seconds:g} seconds"
+            delivery.fail(TimeoutError(text))
             return Settle(event.queue, event.batch, "exceededWallTime", text)
         except Exception as error:  # noqa: BLE001 - whatever is wrong with an endpoint or its answer is the outcome
+            delivery.fail(error)
             text = f"{self.url}: {error_text(error)[:_ERROR_CHARACTERS_MAX]}"
             return Settle(event.queue, event.batch, "exception", text)
 

@@ -14,6 +14,7 @@ from emulator.engine.targets.real_time import RealTime
 from emulator.engine.targets.thread import ThreadTarget
 from emulator.engine.targets.url import URLTarget
 from emulator.server import Transport
+from emulator.server.time import RunningTime
 from tests.emulator.endpoints import OK, Endpoint
 from tests.emulator.server.servers import Server
 
@@ -160,3 +161,47 @@ def test_serve_runs_both_kinds_and_finishes_them_when_it_is_asked_to_end(tmp_pat
                 assert client.get(f"/queues/{row['queue_id']}/metrics").json()["result"]["backlog_count"] == 0
     assert (tmp_path / "seen.txt").read_text() == "x:1\n"
     assert len(endpoint.batches) == 1
+
+
+def test_an_endpoint_that_fails_is_an_error_of_the_report():
+    with Endpoint(lambda _batch: OK) as endpoint:
+        url = endpoint.url
+    with Emulator() as emu:
+        queue = emu.create_queue("jobs")
+        emu.consume("jobs", url, max_batch_timeout=0, max_retries=0)
+        queue.send(1)
+        emu.run_until_idle()
+        assert [type(error).__name__ for error in emu.errors] == ["ConnectError"]
+        assert "ConnectError" in str(emu.report())
+
+
+def test_who_gives_up_an_order_leaves_the_clock_to_others():
+    over = threading.Event()
+    with Endpoint(lambda _batch: over.wait(10) and OK) as endpoint, Emulator() as emu:
+        queue = emu.create_queue("jobs")
+        emu.consume("jobs", endpoint.url, max_batch_timeout=0)
+        queue.send(1)
+        time_ = RunningTime(emu.timeline, "virtual")
+
+        async def give_up():
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(time_.run_until_idle(), 0.2)
+            over.set()
+            await time_.run_until_idle()
+
+        asyncio.run(give_up())
+        assert states(emu) == [(1, "jobs", "acked")]
+
+
+def test_a_server_does_not_gather_errors_for_ever():
+    def failing(_batch):
+        raise RuntimeError("no")
+
+    emu = Emulator(limits="relaxed")
+    queue = emu.create_queue("jobs")
+    Transport(emu)
+    emu.consume("jobs", failing, max_batch_size=1, max_batch_timeout=0, max_retries=0)
+    queue.send_batch([{"body": n} for n in range(300)])
+    emu.run_until_idle()
+    assert len(emu.errors) == 100
+    assert sum(delivery.outcome == "exception" for delivery in emu.deliveries) == 300
