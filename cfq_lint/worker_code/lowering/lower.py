@@ -44,7 +44,7 @@ class Lowering(Calls):
         self.result_is_awaited = around
         steps = (*steps, Exit(RETURN)) if node.gives else steps
         names = tuple(bound_names(each) if isinstance(each, n.Pattern) else bound_names(each)[0] for each in node.parameters)
-        return Function(name or node.name, names, steps, node.is_async, self.spot(node))
+        return Function(name or node.name, names, steps, node.is_async, self.spot(node), "", node)
 
     def block(self, node: n.Node) -> tuple[Step, ...]:
         """The steps of a block, or of one statement that stands for one."""

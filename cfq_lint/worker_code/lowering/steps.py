@@ -10,6 +10,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
 
+    from cfq_lint.worker_code.tree.nodes import Lambda, Node
+
 RETURN, RAISE, BREAK, CONTINUE = "return", "raise", "break", "continue"
 IDEMPOTENCY_KEY = re.compile(r"idempotency[-_]?key", re.IGNORECASE)
 ANY = "[]"
@@ -200,7 +202,8 @@ class Exit:
 class Function:
     """A function: each parameter by its name, or by the names that a pattern takes out of it.
 
-    `owner` is the class or object that it is a method of, "" where it is none, or where that has no name.
+    `owner` is the class or object that it is a method of, "" where it is none, or where that has no name. `node` is what it was
+    lowered from.
     """
 
     name: str
@@ -209,6 +212,7 @@ class Function:
     is_async: bool
     spot: Spot
     owner: str = ""
+    node: Lambda | None = None
 
 
 if TYPE_CHECKING:
@@ -240,7 +244,8 @@ class Module:
     "" where it is this one. `stars` are modules of which all is exported, `sources` all that run with this one, `perhaps` what
     an import may mean besides. `handlers` are the queue handlers in what a name stands for, DEFAULT for what has none, or the
     paths of those that are only named there. `instances` are names, and fields as `Class.field`, that hold an instance of a
-    class. `rebound` are names that stand for several things. `constants` are names that are bound once, to a text.
+    class. `rebound` are names that stand for several things. `constants` are names that are bound once, to a text,
+    `values` what names are bound to at the top.
     """
 
     path: str
@@ -256,6 +261,7 @@ class Module:
     instances: dict[str, str]
     rebound: frozenset[str]
     perhaps: tuple[str, ...] = ()
+    values: dict[str, Node] = {}
 
     def binds(self, name: str) -> bool:
         """Whether a name stands for something of this module that is followed."""

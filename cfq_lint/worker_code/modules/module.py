@@ -66,6 +66,7 @@ class _Reader:
             instances=self.names.instances(root),
             rebound=self.names.rebound,
             perhaps=source.perhaps,
+            values=dict(_named_values(root.inner)),
         )
 
     def functions(self) -> Iterator[tuple[str, Function]]:
