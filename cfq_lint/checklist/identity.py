@@ -8,8 +8,8 @@ from cfq_lint.checklist.common import declare, declared, in_code, remarked, whos
 from cfq_lint.checklist.model import FAIL, NOT_ASKED, PASS, UNKNOWN, Answer, Evidence
 from cfq_lint.checklist.sending import sent_to, unread
 from cfq_lint.facts.record import record
-from cfq_lint.worker_code.acknowledging import BAD, GOOD, handling
-from cfq_lint.worker_code.deduplicating import deduplicating
+from cfq_lint.worker_code.handling.acknowledging import BAD, GOOD, handling
+from cfq_lint.worker_code.handling.deduplicating import deduplicating
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

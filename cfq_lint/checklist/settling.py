@@ -10,7 +10,7 @@ from __future__ import annotations
 from cfq_lint.checklist.common import declare, declared, known, remarked, whose
 from cfq_lint.checklist.model import FAIL, PASS, UNKNOWN, Answer, Evidence
 from cfq_lint.facts import limits
-from cfq_lint.worker_code.acknowledging import BAD, GOOD, UNSURE, handling
+from cfq_lint.worker_code.handling.acknowledging import BAD, GOOD, UNSURE, handling
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from cfq_lint.facts.record import record, replace
-from cfq_lint.worker_code.program import Program, load
+from cfq_lint.worker_code.modules.program import Program, load
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -55,8 +55,8 @@ def check(environment: Environment, _facts: Facts) -> Iterator[Finding]:
         consumer = consumed.get(producer.queue_name)
         if producer.queue is None or consumer is None or not _mentions(producer, entry.text):
             continue
-        from cfq_lint.worker_code.program import load  # only where a sign of it stands in the source
-        from cfq_lint.worker_code.sending import sent_while_handling
+        from cfq_lint.worker_code.modules.program import load  # only where a sign of it stands in the source
+        from cfq_lint.worker_code.sending.while_handling import sent_while_handling
 
         program = load(entry.path, {entry.path: entry.text}.get)
         binding = producer.binding.text if producer.binding is not None else None

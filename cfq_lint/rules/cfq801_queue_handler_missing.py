@@ -50,7 +50,7 @@ def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:
     entry, main = worker.document.entry, worker.fields.get("main")
     if not consuming or entry is None or main is None or is_generated(entry.path) or defines_queue_handler(entry.text):
         return
-    from cfq_lint.worker_code.entry import (
+    from cfq_lint.worker_code.modules.entry import (
         certainly_lacks_queue_handler,  # only a file with an entry needs a parser of its language
     )
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cfq_lint.worker_code.entry import certainly_lacks_queue_handler
+from cfq_lint.worker_code.modules.entry import certainly_lacks_queue_handler
 
 from .support import lint_files
 

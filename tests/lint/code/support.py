@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import textwrap
 
-from cfq_lint.worker_code.acknowledging import handling
-from cfq_lint.worker_code.program import load
+from cfq_lint.worker_code.handling.acknowledging import handling
+from cfq_lint.worker_code.modules.program import load
 
 
 def js(body, *, around=""):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cfq_lint.worker_code.acknowledging import BAD, GOOD, UNSURE
+from cfq_lint.worker_code.handling.acknowledging import BAD, GOOD, UNSURE
 
 from .support import handled, js, kinds, py, read
 
@@ -311,7 +311,7 @@ def test_what_cannot_be_read_is_said(text, said):
 
 def test_what_is_not_there_is_said():
     assert read("", "gone.js").problem == ""
-    from cfq_lint.worker_code.program import load
+    from cfq_lint.worker_code.modules.program import load
 
     assert load("gone.js", lambda _: None).problem == "gone.js cannot be read"
 

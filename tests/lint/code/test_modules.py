@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from cfq_lint.worker_code.acknowledging import BAD, GOOD, UNSURE, handling
-from cfq_lint.worker_code.program import MODULES_MAX, load
+from cfq_lint.worker_code.handling.acknowledging import BAD, GOOD, UNSURE, handling
+from cfq_lint.worker_code.modules.program import MODULES_MAX, load
 
 HANDLER = "async function queue(batch, env) { for (const m of batch.messages) { await env.KV.put(m.id, ''); m.ack(); } }"
 OBJECT = f"const worker = {{ {HANDLER.removeprefix('async function ').replace('queue', 'async queue', 1)} }};"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from cfq_lint.worker_code.acknowledging import BAD, GOOD, UNSURE
-from cfq_lint.worker_code.deduplicating import deduplicating
+from cfq_lint.worker_code.handling.acknowledging import BAD, GOOD, UNSURE
+from cfq_lint.worker_code.handling.deduplicating import deduplicating
 
 from .support import handled, js, py, read
 

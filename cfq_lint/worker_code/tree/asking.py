@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from cfq_lint.worker_code import nodes as n
-from cfq_lint.worker_code.steps import ANY, NEW
+from cfq_lint.worker_code.lowering.steps import ANY, NEW
+from cfq_lint.worker_code.tree import nodes as n
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import re
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from cfq_lint.worker_code.steps import Call
+    from cfq_lint.worker_code.lowering.steps import Call
 
 _READS = frozenset(
     {

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from cfq_lint.facts.record import replace
-from cfq_lint.worker_code import nodes as n
-from cfq_lint.worker_code import statements as s
-from cfq_lint.worker_code.asking import chain_of, outside_of_functions, unwrapped, walk
-from cfq_lint.worker_code.bindings import Bindings
-from cfq_lint.worker_code.lowering import Lowering
-from cfq_lint.worker_code.producing import sent
-from cfq_lint.worker_code.steps import DEFAULT, Module
+from cfq_lint.worker_code.lowering.bindings import Bindings
+from cfq_lint.worker_code.lowering.lower import Lowering
+from cfq_lint.worker_code.lowering.steps import DEFAULT, Module
+from cfq_lint.worker_code.sending.producing import sent
+from cfq_lint.worker_code.tree import nodes as n
+from cfq_lint.worker_code.tree import statements as s
+from cfq_lint.worker_code.tree.asking import chain_of, outside_of_functions, unwrapped, walk
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cfq_lint.worker_code.steps import Function
+    from cfq_lint.worker_code.lowering.steps import Function
 
 _OF_PYTHON = frozenset({"queue", "on_queue"})
 
@@ -31,10 +31,10 @@ def read(path: str, text: str) -> Module | None:
 
 def _parsed(path: str, text: str) -> s.Source | None:
     if path.endswith(".py"):
-        from cfq_lint.worker_code import python
+        from cfq_lint.worker_code.grammar import python
 
         return python.parse(text)
-    from cfq_lint.worker_code import javascript
+    from cfq_lint.worker_code.grammar import javascript
 
     return javascript.parse(path, text)
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 
 from cfq_lint.facts.record import record
-from cfq_lint.worker_code.steps import DEFAULT, EVERYTHING, NEW, Function
+from cfq_lint.worker_code.lowering.steps import DEFAULT, EVERYTHING, NEW, Function
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import TypeAlias
 
-    from cfq_lint.worker_code.steps import Module
+    from cfq_lint.worker_code.lowering.steps import Module
 
     Found: TypeAlias = tuple[Module, Function]
 
@@ -139,7 +139,7 @@ class Program:
 
 def load(entry: str, read: Callable[[str], str | None]) -> Program:
     """Read a Worker's sources, from its entry on. `read` gives the text of a path, None where there is none."""
-    from cfq_lint.worker_code.module import read as as_module
+    from cfq_lint.worker_code.modules.module import read as as_module
 
     modules: dict[str, Module] = {}
     unread: set[str] = set()

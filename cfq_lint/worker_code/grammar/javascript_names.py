@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from cfq_lint.worker_code import nodes as n
-from cfq_lint.worker_code.asking import bound_names, unwrapped
-from cfq_lint.worker_code.javascript_links import Links
+from cfq_lint.worker_code.grammar.javascript_links import Links
+from cfq_lint.worker_code.tree import nodes as n
+from cfq_lint.worker_code.tree.asking import bound_names, unwrapped
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

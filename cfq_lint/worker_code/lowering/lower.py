@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from cfq_lint.worker_code import nodes as n
-from cfq_lint.worker_code import statements as s
-from cfq_lint.worker_code.asking import bound_names, chain_of, handed, is_fresh, mentions_of, paths_in, unwrapped, walk
-from cfq_lint.worker_code.calls import Calls, looped_over
-from cfq_lint.worker_code.steps import (
+from cfq_lint.worker_code.lowering.calls import Calls, looped_over
+from cfq_lint.worker_code.lowering.steps import (
     BREAK,
     NOTHING,
     RAISE,
@@ -19,13 +16,16 @@ from cfq_lint.worker_code.steps import (
     Try,
     either,
 )
+from cfq_lint.worker_code.tree import nodes as n
+from cfq_lint.worker_code.tree import statements as s
+from cfq_lint.worker_code.tree.asking import bound_names, chain_of, handed, is_fresh, mentions_of, paths_in, unwrapped, walk
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cfq_lint.worker_code.bindings import Bindings
-    from cfq_lint.worker_code.steps import Step, Test
+    from cfq_lint.worker_code.lowering.bindings import Bindings
+    from cfq_lint.worker_code.lowering.steps import Step, Test
 
 
 class Lowering(Calls):

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from cfq_lint.facts import limits
-from cfq_lint.worker_code import nodes as n
-from cfq_lint.worker_code import statements as s
-from cfq_lint.worker_code.asking import chain_of, is_fresh, is_same, outside_of_functions, walk
-from cfq_lint.worker_code.steps import ANY, NOTHING, RETURN, Sent
+from cfq_lint.worker_code.lowering.steps import ANY, NOTHING, RETURN, Sent
+from cfq_lint.worker_code.tree import nodes as n
+from cfq_lint.worker_code.tree import statements as s
+from cfq_lint.worker_code.tree.asking import chain_of, is_fresh, is_same, outside_of_functions, walk
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from cfq_lint.worker_code.bindings import Bindings
-    from cfq_lint.worker_code.steps import Spot
+    from cfq_lint.worker_code.lowering.bindings import Bindings
+    from cfq_lint.worker_code.lowering.steps import Spot
 
 _SENDING = frozenset({"send", "sendBatch", "send_batch"})
 _KEEPS_LENGTH = frozenset({"map", "fill", "keys", "values", "entries", "sort", "toSorted", "reverse", "toReversed"})

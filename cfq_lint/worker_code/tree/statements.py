@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cfq_lint.facts.record import record
-from cfq_lint.worker_code.nodes import Node, Other
+from cfq_lint.worker_code.tree.nodes import Node, Other
 
 
 class Each(Node):

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from cfq_lint.worker_code.steps import Branch, Call, Floating, Loop, Try
+from cfq_lint.worker_code.lowering.steps import Branch, Call, Floating, Loop, Try
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from cfq_lint.worker_code.program import Program
-    from cfq_lint.worker_code.steps import Spot, Step
+    from cfq_lint.worker_code.lowering.steps import Spot, Step
+    from cfq_lint.worker_code.modules.program import Program
 
 SENDS = frozenset({"send", "sendBatch", "send_batch"})
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from cfq_lint.source.javascript import parsed
-from cfq_lint.worker_code import nodes as n
-from cfq_lint.worker_code import statements as s
-from cfq_lint.worker_code.asking import bound_names, unwrapped
-from cfq_lint.worker_code.javascript_names import WRAPPERS, Names, own, text_of
-from cfq_lint.worker_code.steps import BREAK, CONTINUE, DEFAULT, RAISE, RETURN
+from cfq_lint.worker_code.grammar.javascript_names import WRAPPERS, Names, own, text_of
+from cfq_lint.worker_code.lowering.steps import BREAK, CONTINUE, DEFAULT, RAISE, RETURN
+from cfq_lint.worker_code.tree import nodes as n
+from cfq_lint.worker_code.tree import statements as s
+from cfq_lint.worker_code.tree.asking import bound_names, unwrapped
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

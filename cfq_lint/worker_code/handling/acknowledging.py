@@ -7,14 +7,15 @@ message, such as skipping what was seen before, says nothing.
 from __future__ import annotations
 
 from cfq_lint.facts.record import record, replace
-from cfq_lint.worker_code.handling import ACK, ACK_ALL, NONE, RELATED, RETRY, Flow, Follower, Seen, State, TooLong
+from cfq_lint.worker_code.handling.following import Follower
+from cfq_lint.worker_code.handling.state import ACK, ACK_ALL, NONE, RELATED, RETRY, Flow, Seen, State, TooLong
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from cfq_lint.worker_code.program import Program
-    from cfq_lint.worker_code.steps import Spot
+    from cfq_lint.worker_code.lowering.steps import Spot
+    from cfq_lint.worker_code.modules.program import Program
 
 GOOD, BAD, UNSURE = "good", "bad", "unsure"
 

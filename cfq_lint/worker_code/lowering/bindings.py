@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from cfq_lint.worker_code import nodes as n
-from cfq_lint.worker_code import statements as s
-from cfq_lint.worker_code.asking import bound_names, chain_of, constructed, unwrapped, walk, without_spread
-from cfq_lint.worker_code.steps import NOTHING, Test, either, opposite
+from cfq_lint.worker_code.lowering.steps import NOTHING, Test, either, opposite
+from cfq_lint.worker_code.tree import nodes as n
+from cfq_lint.worker_code.tree import statements as s
+from cfq_lint.worker_code.tree.asking import bound_names, chain_of, constructed, unwrapped, walk, without_spread
 
 MEMORIES = frozenset({"Set", "Map", "WeakSet", "WeakMap", "LRUCache"})
 TOGETHER = frozenset({"all", "allSettled"})

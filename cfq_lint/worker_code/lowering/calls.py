@@ -4,21 +4,8 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from cfq_lint.worker_code import nodes as n
-from cfq_lint.worker_code.asking import (
-    chain_of,
-    handed,
-    is_fresh,
-    mentions_of,
-    outside_of_functions,
-    receivers,
-    unwrapped,
-    walk,
-    whole_in,
-    without_spread,
-)
-from cfq_lint.worker_code.bindings import MEMORIES, is_together
-from cfq_lint.worker_code.steps import (
+from cfq_lint.worker_code.lowering.bindings import MEMORIES, is_together
+from cfq_lint.worker_code.lowering.steps import (
     IDEMPOTENCY_KEY,
     NEW,
     NOTHING,
@@ -31,13 +18,26 @@ from cfq_lint.worker_code.steps import (
     Spot,
     Try,
 )
+from cfq_lint.worker_code.tree import nodes as n
+from cfq_lint.worker_code.tree.asking import (
+    chain_of,
+    handed,
+    is_fresh,
+    mentions_of,
+    outside_of_functions,
+    receivers,
+    unwrapped,
+    walk,
+    whole_in,
+    without_spread,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cfq_lint.worker_code.bindings import Bindings
-    from cfq_lint.worker_code.steps import Function, Step
+    from cfq_lint.worker_code.lowering.bindings import Bindings
+    from cfq_lint.worker_code.lowering.steps import Function, Step
 
 _EACH = frozenset({"map", "forEach", "filter", "flatMap"})
 _FIRST = frozenset({"any", "race"})

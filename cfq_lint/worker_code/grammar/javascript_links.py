@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from cfq_lint.worker_code import nodes as n
-from cfq_lint.worker_code.asking import bound_names
-from cfq_lint.worker_code.steps import DEFAULT, EVERYTHING
+from cfq_lint.worker_code.lowering.steps import DEFAULT, EVERYTHING
+from cfq_lint.worker_code.tree import nodes as n
+from cfq_lint.worker_code.tree.asking import bound_names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

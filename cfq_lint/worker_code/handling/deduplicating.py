@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 
-from cfq_lint.worker_code.acknowledging import BAD, GOOD, UNSURE, Remark
-from cfq_lint.worker_code.steps import IDEMPOTENCY_KEY
+from cfq_lint.worker_code.handling.acknowledging import BAD, GOOD, UNSURE, Remark
+from cfq_lint.worker_code.lowering.steps import IDEMPOTENCY_KEY
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from cfq_lint.worker_code.handling import Seen
+    from cfq_lint.worker_code.handling.state import Seen
 
 _REFUSES = re.compile(
     r"\bon\s+conflict\b|\binsert\s+or\s+(?:ignore|replace)\b|\binsert\s+ignore\b|\bwhere\s+not\s+exists\b", re.IGNORECASE

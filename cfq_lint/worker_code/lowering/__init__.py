@@ -1,0 +1,1 @@
+"""A tree as steps: what happens, in its order, as far as a source tells."""

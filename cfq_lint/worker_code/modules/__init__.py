@@ -1,0 +1,1 @@
+"""The modules of a Worker: how they hang together, and what each name means in them."""

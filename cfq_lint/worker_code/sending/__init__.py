@@ -1,0 +1,1 @@
+"""What a Worker sends to queues."""
