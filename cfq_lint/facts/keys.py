@@ -7,6 +7,8 @@ one table, which makes the module long.
 
 from __future__ import annotations
 
+from functools import cache
+
 from cfq_lint.facts import limits
 from cfq_lint.facts.record import record
 
@@ -260,6 +262,7 @@ def is_generated(main: str) -> bool:
     return ".open-next/" in main or ".svelte-kit/" in main
 
 
+@cache
 def may_mean_queues(key: str) -> bool:
     """Whether a key of the top level may be a slip for `queues`, or for one of its lists."""
     plain = normal(key)

@@ -10,8 +10,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
 
-    from cfq_lint.worker_code.tree.nodes import Lambda, Node
-
 RETURN, RAISE, BREAK, CONTINUE = "return", "raise", "break", "continue"
 IDEMPOTENCY_KEY = re.compile(r"idempotency[-_]?key", re.IGNORECASE)
 ANY = "[]"
@@ -202,8 +200,7 @@ class Exit:
 class Function:
     """A function: each parameter by its name, or by the names that a pattern takes out of it.
 
-    `owner` is the class or object that it is a method of, "" where it is none, or where that has no name. `node` is what it was
-    lowered from.
+    `owner` is the class or object that it is a method of, "" where it is none, or where that has no name.
     """
 
     name: str
@@ -212,7 +209,6 @@ class Function:
     is_async: bool
     spot: Spot
     owner: str = ""
-    node: Lambda | None = None
 
 
 if TYPE_CHECKING:
@@ -233,38 +229,3 @@ class Sent:
     fresh: frozenset[str]
     most: int | None
     spot: Spot
-
-
-@record
-class Module:
-    """One source.
-
-    `functions` are those that are bound once, methods as `Owner.name` and, where one name has but one method, `this.name`.
-    `imports` are local names with the module and the name there, `exports` the same for names that others import: the module is
-    "" where it is this one. `stars` are modules of which all is exported, `sources` all that run with this one, `perhaps` what
-    an import may mean besides. `handlers` are the queue handlers in what a name stands for, DEFAULT for what has none, or the
-    paths of those that are only named there. `instances` are names, and fields as `Class.field`, that hold an instance of a
-    class. `rebound` are names that stand for several things. `constants` are names that are bound once, to a text,
-    `values` what names are bound to at the top.
-    """
-
-    path: str
-    text: str
-    functions: dict[str, Function]
-    imports: dict[str, tuple[str, str]]
-    handlers: dict[str, tuple[Function | tuple[str, ...], ...]]
-    sent: tuple[Sent, ...]
-    constants: dict[str, str]
-    exports: dict[str, tuple[str, str]]
-    stars: tuple[str, ...]
-    sources: tuple[str, ...]
-    instances: dict[str, str]
-    rebound: frozenset[str]
-    perhaps: tuple[str, ...] = ()
-    values: dict[str, Node] = {}
-
-    def binds(self, name: str) -> bool:
-        """Whether a name stands for something of this module that is followed."""
-        if name in self.functions or name in self.instances or name in self.constants or self.handlers.get(name):
-            return True
-        return any(each.startswith(f"{name}.") for each in self.functions)

@@ -93,7 +93,7 @@ class Calls(Expressions):
         """A method of a list; None where it is none that matters."""
         raise NotImplementedError
 
-    def on_promise(self, value: Value, name: str, given: list[Value], node: n.Invoke) -> Value:
+    def on_promise(self, value: Value, name: str, given: list[Value], node: n.Invoke, room: Room) -> Value:
         """`then()`, `catch()` and `finally()`."""
         raise NotImplementedError
 
@@ -131,6 +131,8 @@ class Calls(Expressions):
                 return self.settle(node, function.name, given, states, room)
             case "handlers":
                 return self._one_of(node, list((function.fields or {}).values()), given, states, room, out)
+            case "opaque" if function.origin is not None and self.is_python:
+                return self.constructed(node, function, given, states, room, out)
             case "opaque" if len(function.chain) == 1:
                 return self._plain(node, function, given, states, room, out)
             case _:
@@ -155,7 +157,7 @@ class Calls(Expressions):
             if found is not None:
                 return found
         if name in {"then", "catch", "finally"} and (receiver.run is not None or receiver.kind in {OPAQUE, RESULT, RESPONSE}):
-            return self.on_promise(receiver, name, given, node), states
+            return self.on_promise(receiver, name, given, node, room), states
         if receiver.kind == OPAQUE:
             special = self._special(node, (*receiver.chain, name), given, states, room, out)
             if special is not None:
@@ -268,15 +270,9 @@ class Calls(Expressions):
             return Value(LIST, key=object(), name="map", bound=0), states
         if name == "Date":
             return (Value(OPAQUE, fresh=CLOCK) if not given else unknown(given)), states
-        found = self.class_named(room.module, name) if name else None
-        if found is not None:
-            instance = Value(INSTANCE, fields={}, module=found[0], name=found[1])
-            constructor = self.method_of(instance, "constructor") or self.method_of(instance, "__init__")
-            if constructor is not None:
-                _, states = self.run_function(constructor, given, states, out)
-            elif any(holds_message(each) for each in given):
-                states = self.doubted(states, self.mark(node, room))
-            return instance, states
+        made, states = self.value(node.callee, states, room, out)
+        if made.origin is not None:
+            return self.constructed(node, made, given, states, room, out)
         if name == "Promise" and given and given[0].kind == FUNCTION:
             return Value(OPAQUE, chain=("new Promise",)), states
         if name.endswith(("Error", "Exception")):
@@ -289,8 +285,22 @@ class Calls(Expressions):
             made = unknown(given)
         return made, states
 
-    def class_named(self, module: Any, name: str) -> tuple[Any, str] | None:
-        """The class of the Worker's own that a name means."""
+    def constructed(
+        self, node: n.Invoke, made: Value, given: list[Value], states: States, room: Room, out: Flow
+    ) -> tuple[Value, States]:
+        """An object of a class of the Worker's own."""
+        instance = self.class_named(made)
+        if instance is None:
+            return self.foreign(node, Value(OPAQUE, chain=made.chain), given, states, room, out)
+        constructor = self.method_of(instance, "__init__" if self.is_python else "constructor")
+        if constructor is not None:
+            _, states = self.run_function(constructor, given, states, out)
+        elif any(holds_message(each) for each in given):
+            states = self.doubted(states, self.mark(node, room))
+        return instance, states
+
+    def class_named(self, value: Value) -> Value | None:
+        """An object of the class of the Worker's own that a value is."""
         raise NotImplementedError
 
     def doubted(self, states: States, at: Mark) -> States:

@@ -38,7 +38,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from cfq_lint.worker_code.lowering.steps import Module
+    from cfq_lint.worker_code.modules.module import Module
     from cfq_lint.worker_code.ways.conditions import States
 
 _OF_MESSAGE = {"body": DATA, "id": DATA, "timestamp": DATA, "attempts": ATTEMPTS, "ack": METHOD, "retry": METHOD}

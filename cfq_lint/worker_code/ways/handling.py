@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cfq_lint.facts.record import record
+from cfq_lint.facts.record import record, replace
 from cfq_lint.worker_code.tree import nodes as n
 from cfq_lint.worker_code.ways.following import Following
 from cfq_lint.worker_code.ways.state import Called, Flow, Mark, State, TooLong
@@ -10,7 +10,8 @@ from cfq_lint.worker_code.ways.values import BATCH, FUNCTION, INSTANCE, OPAQUE, 
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from cfq_lint.worker_code.lowering.steps import Function, Module
+    from cfq_lint.worker_code.modules.module import Module
+    from cfq_lint.worker_code.modules.module import Value as Meaning
     from cfq_lint.worker_code.modules.program import Program
     from cfq_lint.worker_code.ways.calls import Settled
     from cfq_lint.worker_code.ways.conditions import States
@@ -45,16 +46,16 @@ def handled(program: Program, queue: str) -> Handled:
     """Read the program's handler for one queue."""
     if program.problem:
         return _unknown(queue, program.problem)
-    handlers = [each for each in program.handlers() if each[1].node is not None]
+    handlers = program.handling()
     if len(handlers) != 1:
         found = "several queue handlers" if handlers else "no queue handler that can be found by reading"
         return _unknown(queue, f"{program.entry} has {found}")
-    module, handler = handlers[0]
-    reader = Reader(program, queue)
+    module, handler, _, this = handlers[0]
     try:
-        return reader.read(module, handler)
+        return Reader(program, queue).read(module, handler, this)
     except (TooLong, RecursionError):
-        return _unknown(queue, f"the handler in {handler.spot} has too many ways through it to follow")
+        line = handler.at[0] + 1
+        return _unknown(queue, f"the handler in {module.path}:{line} has too many ways through it to follow")
 
 
 def _unknown(queue: str, problem: str) -> Handled:
@@ -69,26 +70,25 @@ class Reader(Following):
         self.program = program
         self.queue = queue
         self.is_python = program.entry.endswith(".py")
-        self.module_at = program.modules[program.entry]
-        self.known: dict[tuple[str, str], Value | None] = {}
-        self.rooms: dict[str, Room] = {}
+        self.known: dict[tuple[int, str], Value | None] = {}
+        self.rooms: dict[int, Room] = {}
         self.left_at: dict[tuple[Mark, Mark], set[State]] = {}
         self.asked: dict[Mark, None] = {}
         self.statuses: set[int] = set()
+        self.views: list[Module] = []
 
-    def read(self, module: Module, handler: Function) -> Handled:
+    def read(self, module: Module, handler: n.Lambda, this: Meaning | None) -> Handled:
         """All ways through the handler. Raises TooLong."""
-        assert handler.node is not None, "it was read from a source"
         room = Room(module, self.room_of(module))
-        room.calls = (handler.node,)
-        if handler.owner:
-            room.names["this"] = Value(INSTANCE, fields={}, module=module, name=handler.owner)
+        room.calls = (handler,)
+        if this is not None:
+            room.names["this"] = self.as_value(this) or Value(OPAQUE, chain=("this",))
         given = [Value(BATCH, related=True), Value(OPAQUE, chain=("env",)), Value(OPAQUE, chain=("ctx",))]
-        self._parameters(handler.node, given, room)
-        flow = self._body(handler.node, room)
+        self._parameters(handler, given, room)
+        flow = self._body(handler, room)
         return Handled(
             self.queue,
-            self.mark(handler.node, room),
+            self.mark(handler, room),
             frozenset(flow.normal | flow.returned),
             frozenset(flow.raised),
             tuple(self.called.values()),
@@ -121,59 +121,69 @@ class Reader(Following):
 
     def room_of(self, module: Module) -> Room:
         """The room of a module's own names."""
-        if module.path not in self.rooms:
-            self.rooms[module.path] = Room(module)
-        return self.rooms[module.path]
+        if id(module) not in self.rooms:
+            self.rooms[id(module)] = Room(module)
+        return self.rooms[id(module)]
 
     def named(self, module: Module, name: str) -> Value | None:
         """What a name of a module stands for, wherever it is bound."""
-        key = (module.path, name)
+        key = (id(module), name)
         if key not in self.known:
             self.known[key] = None  # what it is made of may name it
-            self.known[key] = self._found(module, name)
+            meaning = self.program.meaning(module, name)
+            self.known[key] = self.as_value(meaning, name) if meaning is not None else None
         return self.known[key]
 
-    def _found(self, module: Module, name: str) -> Value | None:
-        home = self.program.home(module, name)
-        if home is None:
+    def as_value(self, meaning: Meaning, name: str = "") -> Value | None:
+        """What is known of a name, or of a member of something, before anything runs."""
+        node, module = meaning.node, meaning.module.base
+        if meaning.around or meaning.this is not None:
+            module = module.view(meaning.around, meaning.this)
+        room = self.room_of(module)
+        self.views.append(module)
+        if isinstance(node, n.Lambda):
+            made = Value(FUNCTION, function=node, room=room, module=module, name=name or node.name)
+            made.owner = self.as_value(meaning.this) if meaning.this is not None and meaning.this is not meaning else None
+            return made
+        if isinstance(node, n.Class) and meaning.is_instance:
+            return Value(INSTANCE, fields={}, module=module, name=node.owner, origin=meaning)
+        if isinstance(node, n.Class):
+            return Value(OPAQUE, chain=(node.owner or name,), origin=meaning)
+        if isinstance(node, n.Record):
+            made = self.value(node, {State()}, room, Flow())[0]
+            made.origin = meaning
+            return made
+        if not isinstance(node, _VALUES):
             return None
-        at, local = home
-        function = at.functions.get(local)
-        if function is not None and function.node is not None:
-            return Value(FUNCTION, function=function.node, room=self.room_of(at), module=at, name=local)
-        value = at.values.get(local)
-        if value is None or not isinstance(value, _VALUES) or local in at.rebound:
-            return None
-        made, _ = self.value(value, {State()}, self.room_of(at), Flow())
-        return made
+        return self.value(node, {State()}, room, Flow())[0]
 
-    def class_named(self, module: Module, name: str) -> tuple[Module, str] | None:
-        """The class of the Worker's own that a name means."""
-        home = self.program.home(module, name)
-        if home is None or not any(each.startswith(f"{home[1]}.") for each in home[0].functions):
+    def class_named(self, value: Value) -> Value | None:
+        """An object of the class that a value is."""
+        if value.origin is None or not isinstance(value.origin.node, n.Class):
             return None
-        return home
+        return self.as_value(replace(value.origin, is_instance=True))
 
     def method_of(self, value: Value, name: str) -> Value | None:
-        """A method of an instance of a class of the Worker's own."""
-        module = value.module
-        if module is None or not value.name:
+        """A member of an object of a class of the Worker's own."""
+        if value.origin is None:
             return None
-        found = self.program.method(module, value.name, name) or self.program.callee(module, ("this", name), value.name)
-        if found is None or found[1].node is None:
+        found = self.program.member(value.origin, name)
+        if found is None:
             return None
-        at, function = found
-        return Value(FUNCTION, function=function.node, room=self.room_of(at), module=at, name=name, owner=value)
+        made = self.as_value(found, name)
+        if made is not None and made.kind == FUNCTION:
+            made.owner = value
+        return made
 
     def call(self, node: n.Invoke, states: States, room: Room, out: Flow) -> tuple[Value, States]:
         """What a call gives; of a name that stands for a module, what that exports."""
         callee = node.callee
-        if isinstance(callee, n.Member) and isinstance(callee.of, n.Name) and room.find(callee.of.id) is None:
-            found = self.program.callee(room.module, (callee.of.id, callee.name)) if not isinstance(callee.of, n.This) else None
-            if found is not None and found[1].node is not None:
-                function = Value(FUNCTION, function=found[1].node, room=self.room_of(found[0]), module=found[0], name=callee.name)
-                if found[1].owner:
-                    function.owner = Value(INSTANCE, fields={}, module=found[0], name=found[1].owner)
+        if isinstance(callee, n.Member) and isinstance(callee.of, n.Name) and not isinstance(callee.of, n.This):
+            known = room.find(callee.of.id) or self.named(room.module, callee.of.id)
+            meaning = self.program.meaning(room.module, callee.of.id) if known is None else None
+            found = self.program.member(meaning, callee.name) if meaning is not None else None
+            function = self.as_value(found, callee.name) if found is not None else None
+            if function is not None and function.kind == FUNCTION:
                 given, states = self.values(node.given, states, room, out)
                 return self.entered(node, function, given, states, room, out)
         return super().call(node, states, room, out)

@@ -196,7 +196,7 @@ class Lists(Calls):
             return bare
         return bare._replace(failed=Failure(kind, where, at))
 
-    def on_promise(self, value: Value, name: str, given: list[Value], node: n.Invoke) -> Value:
+    def on_promise(self, value: Value, name: str, given: list[Value], node: n.Invoke, room: Room) -> Value:
         """`then()`, `catch()` and `finally()`, as the statements that they stand for."""
         functions = [each if each.kind in {FUNCTION, "method"} else None for each in given]
 
@@ -204,7 +204,7 @@ class Lists(Calls):
             if function is None or not states:
                 return argument, states
             if function.kind == "method":
-                return self.settle(node, function.name, [], states, Room(self.marks[id(node)].module))
+                return self.settle(node, function.name, [], states, room)
             made, after = self.run_function(function, [argument], states, out)
             return self.settled(made, after, out)
 
@@ -231,7 +231,7 @@ class Lists(Calls):
             _, done = applied(functions[0] if functions else None, Value(OPAQUE), done, out)
             return result, done
 
-        self.marks.setdefault(id(node), Mark(node, self.module_at))  # type: ignore[attr-defined]
+        self.mark(node, room)
         made = Value(PROMISE, related=value.related, run=run, name="chained", call=value.call)
         made.owner = value
         return made

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
-    from cfq_lint.worker_code.lowering.steps import Module
+    from cfq_lint.worker_code.modules.module import Module
     from cfq_lint.worker_code.tree.nodes import Invoke, Node
     from cfq_lint.worker_code.ways.values import Value
 
@@ -40,7 +40,7 @@ class Mark:
 
     def __init__(self, node: Node, module: Module) -> None:
         self.node = node
-        self.module = module
+        self.module = module.base
 
 
 class Called:

@@ -7,7 +7,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any
 
-    from cfq_lint.worker_code.lowering.steps import Module
+    from cfq_lint.worker_code.modules.module import Module
+    from cfq_lint.worker_code.modules.module import Value as Meaning
     from cfq_lint.worker_code.tree.nodes import Lambda, Node
     from cfq_lint.worker_code.ways.state import Called, Mark
 
@@ -53,6 +54,7 @@ class Value:
         "literal",
         "module",
         "name",
+        "origin",
         "owner",
         "related",
         "room",
@@ -77,6 +79,7 @@ class Value:
         self.room: Room | None = None
         self.module: Module | None = None
         self.owner: Value | None = None
+        self.origin: Meaning | None = None
         self.name = ""
         self.text = ""
         self.whole = False
