@@ -477,7 +477,7 @@ class Calls(Expressions):
     def settle(self, node: n.Invoke, name: str, given: list[Value], states: States, room: Room) -> tuple[Value, States]:
         """A message, or the batch, is acknowledged or given back; the first call counts."""
         how, at = _SETTLING[name.replace("_", "").lower()], self.mark(node, room)
-        seen = self.settling.setdefault(at, Settled(how, at, node, given, room))
+        seen = self.settling.setdefault(at, Settled(how, at, node, given, room, tuple(self.loops)))
         seen.states |= states
         return Value(OPAQUE), {state if state.settled else state._replace(settled=how, settled_at=at) for state in states}
 
@@ -506,16 +506,19 @@ class Calls(Expressions):
 
 
 class Settled:
-    """A call that settles: how, where, what it is given, the room that it stands in, and the ways on which it is reached."""
+    """A call that settles: how, where, what it is given, the room and the loops that it stands in, and the ways to it."""
 
-    __slots__ = ("given", "how", "mark", "node", "room", "states")
+    __slots__ = ("given", "how", "loops", "mark", "node", "room", "states")
 
-    def __init__(self, how: str, mark: Mark, node: n.Invoke, given: list[Value], room: Room) -> None:
+    def __init__(
+        self, how: str, mark: Mark, node: n.Invoke, given: list[Value], room: Room, loops: tuple[Mark, ...]
+    ) -> None:
         self.how = how
         self.mark = mark
         self.node = node
         self.given = given
         self.room = room
+        self.loops = loops
         self.states: set[State] = set()
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 
+from cfq_lint.worker_code.tree import nodes as n
 from cfq_lint.worker_code.ways.state import PARSE, PERHAPS, READ, TELL, TIDY, WORK
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from cfq_lint.worker_code.ways.state import Called
+    from cfq_lint.worker_code.ways.state import Called, Mark
 
 _TELLERS = re.compile(
     r"console|log|logger|logging|print|metrics?|analytics|telemetry|sentry|tracer?|span|posthog|datadog|honeycomb|statsd|otel"
@@ -104,3 +105,26 @@ def is_aside(called: Called) -> bool:
     """Whether a call looks like something beside the work, such as a note of it: by its names and the table it writes."""
     words = [*called.chain[-3:], *re.findall(r"(?:into|update|from)\s+[\"'`\[]?(\w+)", called.text, re.IGNORECASE)]
     return any(_SIDE.search(word) for word in words if word not in {"env", "run", "bind", "prepare"})
+
+
+def is_named_aside(mark: Mark) -> bool:
+    """The same for a place where work is started: by the names of what is called there."""
+    waiting: list[n.Node] = [mark.node]
+    for _ in range(4):
+        if not waiting:
+            return False
+        at = waiting.pop(0)
+        words = [each.id if isinstance(each, n.Name) else each.name for each in (at, *at.parts) if isinstance(each, n.Name | n.Member)]
+        if any(_SIDE.search(word) for word in words):
+            return True
+        waiting += [each for each in at.parts if isinstance(each, n.Invoke | n.Member)]
+    return False
+
+
+_TOLD = re.compile(r"slack|discord|telegram|pagerduty|analytics|telemetry|metric|healthcheck|hc-ping|log|sentry|posthog|alert", re.IGNORECASE)
+
+
+def is_told(called: Called) -> bool:
+    """Whether a request only tells somebody what happened: by the texts and names that it is given."""
+    names = [part for each in called.given[:1] for part in each.chain]
+    return _TOLD.search(" ".join([called.text.partition("\n\n")[0][:200], *names])) is not None

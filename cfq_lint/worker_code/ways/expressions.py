@@ -55,6 +55,7 @@ class Expressions(Conditions):
 
     def __init__(self) -> None:
         self.marks: dict[int, Mark] = {}
+        self.looks_at_queue = False
         self.steps = 0
 
     def mark(self, node: n.Node, room: Room) -> Mark:
@@ -176,6 +177,7 @@ class Expressions(Conditions):
                 if name == "messages":
                     return Value(LIST, related=True, element=Value(MESSAGE, related=True), name="messages", bound=100)
                 if name == "queue":
+                    self.looks_at_queue = True
                     return Value(LITERAL, literal=self.queue, is_queue=True)
                 return Value(METHOD, related=True, name=name) if name in _OF_BATCH else Value(DATA)
             case "response":

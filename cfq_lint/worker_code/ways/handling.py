@@ -26,7 +26,7 @@ class Handled:
     `ended` are the ways on which it returns, `raised` those on which it throws. `called` are the calls on the way, in order,
     `settled` those that settle messages. `left` are the places where a `return` ends a loop over messages, with that loop and the ways there,
     `asked` the comparisons of the queue's name with what is known, `statuses` the numbers that a response's status is compared
-    with, `in_loop` the places in loops over messages that may throw. `problem` says why nothing is known.
+    with, `in_loop` the places in loops over messages that may throw. `looks_at_queue` says that the queue's name matters. `problem` says why nothing is known.
     """
 
     queue: str
@@ -39,7 +39,13 @@ class Handled:
     asked: tuple[Mark, ...]
     statuses: frozenset[int]
     in_loop: frozenset[Mark]
+    looks_at_queue: bool
     problem: str = ""
+
+    @property
+    def doubts(self) -> tuple[Mark, ...]:
+        """The places where a message was handed to what was not followed."""
+        return tuple({each.doubt: None for each in (*self.ended, *self.raised) if each.doubt is not None})
 
 
 def handled(program: Program, queue: str) -> Handled:
@@ -59,7 +65,7 @@ def handled(program: Program, queue: str) -> Handled:
 
 
 def _unknown(queue: str, problem: str) -> Handled:
-    return Handled(queue, None, frozenset(), frozenset(), (), (), (), (), frozenset(), frozenset(), problem)
+    return Handled(queue, None, frozenset(), frozenset(), (), (), (), (), frozenset(), frozenset(), False, problem)
 
 
 class Reader(Following):
@@ -76,6 +82,7 @@ class Reader(Following):
         self.asked: dict[Mark, None] = {}
         self.statuses: set[int] = set()
         self.views: list[Module] = []
+        self.looks_at_queue = False
 
     def read(self, module: Module, handler: n.Lambda, this: Meaning | None) -> Handled:
         """All ways through the handler. Raises TooLong."""
@@ -97,6 +104,7 @@ class Reader(Following):
             tuple(self.asked),
             frozenset(self.statuses),
             frozenset(self.in_loop),
+            self.looks_at_queue,
         )
 
     def _body(self, node: n.Lambda, room: Room) -> Flow:
@@ -193,6 +201,7 @@ class Reader(Following):
     def asked_of_queue(self, at: Mark, sides: tuple[Value, Value]) -> None:
         """Note that the queue's name is compared with something that is known."""
         self.asked[at] = None
+        self.looks_at_queue = True
 
     def asked_of_status(self, at: Mark, number: int, call: Called | None) -> None:
         """Note that a response's status is compared with a number."""
