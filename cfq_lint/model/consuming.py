@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cfq_lint.model.wrangler import Consumer, Environment, Worker
     from cfq_lint.worker_code.modules.program import Program
-    from cfq_lint.worker_code.ways.state import Mark
+    from cfq_lint.worker_code.ways.marks import Mark
 
 _NO_WAIT = "queue_consumer_no_wait_for_wait_until"
 
@@ -66,7 +66,11 @@ class Code:
     def unfollowed(self) -> tuple[str, ...]:
         """What was not followed, and why: one line for each."""
         problems = [each.handled.problem for each in self.consuming if each.handled.problem]
-        doubts = [f"{self.spot(mark)} hands a message on to what was not followed" for each in self.consuming for mark in each.handled.doubts]
+        doubts = [
+            f"{self.spot(mark)} hands a message on to what was not followed"
+            for each in self.consuming
+            for mark in each.handled.doubts
+        ]
         return tuple(dict.fromkeys([*problems, *doubts, *(f"{each} was not read" for each in self.program.unread)]))
 
     def spot(self, mark: Mark) -> str:
@@ -81,7 +85,9 @@ class Code:
         start = lines.starts[row] if row < len(lines.starts) else len(lines.text)
         stop = lines.starts[row + 1] if row + 1 < len(lines.starts) else len(lines.text)
         written = lines.text[start:stop]
-        return start + (column if written.isascii() else len(written.encode("utf-8", "replace")[:column].decode("utf-8", "replace")))
+        return start + (
+            column if written.isascii() else len(written.encode("utf-8", "replace")[:column].decode("utf-8", "replace"))
+        )
 
     def lines(self, mark: Mark) -> Lines:
         """The text that a node stands in."""

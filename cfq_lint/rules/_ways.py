@@ -5,16 +5,21 @@ from __future__ import annotations
 import re
 
 from cfq_lint.model.finding import Related
-from cfq_lint.worker_code.ways.state import ACK, ACK_ALL, ACKS, INVALID, State
+from cfq_lint.worker_code.ways.state import ACK, ACK_ALL, ACKS, INVALID
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from typing import TypeVar
+
+    T = TypeVar("T")
 
     from cfq_lint.model.consuming import Code, Consuming
     from cfq_lint.source.text import Place
     from cfq_lint.worker_code.ways.handling import Handled
-    from cfq_lint.worker_code.ways.state import Called, Mark
+    from cfq_lint.worker_code.ways.marks import Mark
+    from cfq_lint.worker_code.ways.state import State
+    from cfq_lint.worker_code.ways.values import Called
 
 _PATH = re.compile(r"(?:await\s+|new\s+)?[\w$]+(?:\s*[?!]*\.\s*[\w$]+)*")
 _METHOD = re.compile(r"\.\s*(ack|retry|ackAll|retryAll|ack_all|retry_all)\b")
@@ -88,11 +93,20 @@ def every_way(handled: Handled) -> Iterator[State]:
 
 
 def _key(state: State) -> tuple[str, ...]:
-    marks = (state.settled_at, state.after, state.lost, state.pending, state.risked, state.changed, state.failed and state.failed.at)
+    marks = (
+        state.settled_at,
+        state.after,
+        state.lost,
+        state.pending,
+        state.risked,
+        state.changed,
+        state.failed and state.failed.at,
+    )
     shown = tuple(f"{order(each)}" if each else "" for each in marks)
     done = "".join(f"{order(each)}" for each in state.done)
     error = f"{order(state.error[1])}" if state.error else ""
-    return (state.settled, *shown, done, error, str(sorted(f"{k}{v if isinstance(v, bool) else order(v)}" for k, v in state.guards)))
+    guards = sorted(f"{kind}{value if value in (True, False) else order(value)}" for kind, value in state.guards)
+    return (state.settled, *shown, done, error, str(guards))
 
 
 def is_plain(state: State) -> bool:
@@ -136,9 +150,18 @@ def per_queue(code: Code) -> Iterator[Consuming]:
             yield each
 
 
-def once(found: Iterable[tuple[Mark, object]]) -> Iterator[tuple[Mark, object]]:
+def once(found: Iterable[tuple[Mark, T]]) -> Iterator[tuple[Mark, T]]:
     """The first of what is said of each place, in the order of the text."""
-    seen: dict[Mark, object] = {}
+    seen: dict[Mark, T] = {}
     for mark, said in found:
         seen.setdefault(mark, said)
     yield from sorted(seen.items(), key=lambda each: order(each[0]))
+
+
+_LOOKED_AT = 300
+
+
+def text_at(code: Code, mark: Mark) -> str:
+    """The text from a place on, as much of it as one looks at."""
+    start = code.offset(mark)
+    return code.lines(mark).text[start : start + _LOOKED_AT]

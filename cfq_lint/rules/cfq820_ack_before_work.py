@@ -67,17 +67,18 @@ if TYPE_CHECKING:
     from cfq_lint.model.account_facts import Facts
     from cfq_lint.model.consuming import Code, Consuming
     from cfq_lint.model.finding import Finding
-    from cfq_lint.worker_code.ways.state import Called, Mark
+    from cfq_lint.worker_code.ways.marks import Mark
+    from cfq_lint.worker_code.ways.values import Called
 
 
 def check(code: Code, _facts: Facts) -> Iterator[Finding]:
     """One finding for each acknowledgement, at the name of its method."""
     for mark, work in once(found for consuming in per_queue(code) for found in _early(consuming)):
         message = (
-            f"the message is acknowledged here, and its work comes after it (line {line_of(work)}): where that fails, the message"  # type: ignore[arg-type]
+            f"the message is acknowledged here, and its work comes after it (line {line_of(work)}): where that fails, it"
             " is lost; acknowledge it when the work is done"
         )
-        yield RULE.finding(settling(code, mark), message, related=(related(code, work, "the work"),))  # type: ignore[arg-type]
+        yield RULE.finding(settling(code, mark), message, related=(related(code, work, "the work"),))
 
 
 def _early(consuming: Consuming) -> Iterator[tuple[Mark, Mark]]:
@@ -98,7 +99,9 @@ def _early(consuming: Consuming) -> Iterator[tuple[Mark, Mark]]:
 
 
 def _takes_the_body(called: Called) -> bool:
-    return any(each.is_body or each.whole or each.kind in {"message", "batch"} for each in called.given) or called.name.startswith("run")
+    return any(
+        each.is_body or each.whole or each.kind in {"message", "batch"} for each in called.given
+    ) or called.name.startswith("run")
 
 
 RULE = Rule(

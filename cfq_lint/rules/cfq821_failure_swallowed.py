@@ -59,7 +59,18 @@ from __future__ import annotations
 from cfq_lint.facts import limits
 from cfq_lint.model.finding import Severity
 from cfq_lint.rules import signs
-from cfq_lint.rules._ways import counts_as_done, every_way, has_failed, is_given_back, is_plain, keyword, line_of, once, per_queue, related
+from cfq_lint.rules._ways import (
+    counts_as_done,
+    every_way,
+    has_failed,
+    is_given_back,
+    is_plain,
+    keyword,
+    line_of,
+    once,
+    per_queue,
+    related,
+)
 from cfq_lint.rules.rule import CODE, SOURCE_CODE, Rule
 from cfq_lint.worker_code.ways.state import ACK_ALL, ACKS, LAST, OF_ERROR, OF_STATUS
 
@@ -70,17 +81,18 @@ if TYPE_CHECKING:
     from cfq_lint.model.account_facts import Facts
     from cfq_lint.model.consuming import Code, Consuming
     from cfq_lint.model.finding import Finding
-    from cfq_lint.worker_code.ways.state import Mark, State
+    from cfq_lint.worker_code.ways.marks import Mark
+    from cfq_lint.worker_code.ways.state import State
 
 
 def check(code: Code, _facts: Facts) -> Iterator[Finding]:
     """One finding for each place where a failure is caught, or looked at."""
     for mark, work in once(found for consuming in per_queue(code) for found in _swallowed(consuming)):
         message = (
-            f"what fails here (line {line_of(work)}) is passed over, and the message counts as done: it is lost; give it back with"  # type: ignore[arg-type]
+            f"what fails here (line {line_of(work)}) is passed over, and the message counts as done: it is lost; call"
             " retry(), or throw"
         )
-        yield RULE.finding(keyword(code, mark), message, related=(related(code, work, "what may fail"),))  # type: ignore[arg-type]
+        yield RULE.finding(keyword(code, mark), message, related=(related(code, work, "what may fail"),))
 
 
 def _swallowed(consuming: Consuming) -> Iterator[tuple[Mark, Mark]]:

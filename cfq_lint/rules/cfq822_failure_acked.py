@@ -73,18 +73,19 @@ if TYPE_CHECKING:
     from cfq_lint.model.account_facts import Facts
     from cfq_lint.model.consuming import Code, Consuming
     from cfq_lint.model.finding import Finding
-    from cfq_lint.worker_code.ways.state import Mark
+    from cfq_lint.worker_code.ways.marks import Mark
 
 
 def check(code: Code, _facts: Facts) -> Iterator[Finding]:
     """One finding for each acknowledgement, at the name of its method."""
-    for mark, said in once(found for consuming in per_queue(code) for found in _acked(consuming)):
-        why, work = said  # type: ignore[misc]
+    for mark, (why, work) in once(found for consuming in per_queue(code) for found in _acked(consuming)):
         yield RULE.finding(settling(code, mark), why, related=(related(code, work, "what failed"),))
 
 
 def _acked(consuming: Consuming) -> Iterator[tuple[Mark, tuple[str, Mark]]]:
-    is_sent_on = any(each.on_env and each.name in {"send", "sendBatch"} and each.is_awaited for each in consuming.handled.called)
+    is_sent_on = any(
+        each.on_env and each.name in {"send", "sendBatch"} and each.is_awaited for each in consuming.handled.called
+    )
     for settled in consuming.handled.settled:
         states = [state for state in settled.states if not state.settled]
         if settled.how not in ACKS or not states or not all(state.failed or state.noted for state in states):
@@ -100,7 +101,9 @@ def _acked(consuming: Consuming) -> Iterator[tuple[Mark, tuple[str, Mark]]]:
                 if consuming.dead_letter_queue and not is_sent_on:
                     yield settled.mark, (_on_the_last(consuming, line_of(failure.at)), failure.at)
                 continue
-            if has_failed(state) and not (_is_tried_again(consuming, failure.caught) and (state.tells(OF_READ) or state.tells(OF_BODY))):
+            if has_failed(state) and not (
+                _is_tried_again(consuming, failure.caught) and (state.tells(OF_READ) or state.tells(OF_BODY))
+            ):
                 said = (
                     f"what failed (line {line_of(failure.at)}) is acknowledged here, and so deleted: it is not tried again and"
                     " reaches no dead-letter queue; give it back with retry()"
@@ -110,14 +113,16 @@ def _acked(consuming: Consuming) -> Iterator[tuple[Mark, tuple[str, Mark]]]:
 
 def _on_the_last(consuming: Consuming, line: int) -> str:
     return (
-        f"what failed (line {line}) is acknowledged on its last attempt, so {consuming.dead_letter_queue!r} never gets it; give it"
-        " back with retry(), and the queue moves it there when its attempts are spent"
+        f"what failed (line {line}) is acknowledged on its last attempt, so {consuming.dead_letter_queue!r} never gets it;"
+        " give it back with retry(), and the queue moves it there when its attempts are spent"
     )
 
 
 def _is_tried_again(consuming: Consuming, caught: Mark) -> bool:
     handled = consuming.handled
-    return any(state.failed is not None and state.failed.caught is caught and state.settled in RETRIES for state in handled.ended)
+    return any(
+        state.failed is not None and state.failed.caught is caught and state.settled in RETRIES for state in handled.ended
+    )
 
 
 RULE = Rule(

@@ -64,23 +64,24 @@ if TYPE_CHECKING:
     from cfq_lint.model.account_facts import Facts
     from cfq_lint.model.consuming import Code, Consuming
     from cfq_lint.model.finding import Finding
-    from cfq_lint.worker_code.ways.state import Mark
+    from cfq_lint.worker_code.ways.marks import Mark
 
 
 _LOST = "nobody waits for this work: the handler may end before it is done, and its failure goes unseen; await it"
 _BESIDE = (
-    "waitUntil() does the work, and the message is acknowledged without it: where it fails, the message is lost; await the work,"
-    " and acknowledge after it"
+    "waitUntil() does the work, and the message is acknowledged without it: where it fails, the message is lost; await the"
+    " work, and acknowledge after it"
 )
 _FLAGGED = (
-    "with the flag queue_consumer_no_wait_for_wait_until nobody waits for this work before the message is acknowledged; await it"
+    "with the flag queue_consumer_no_wait_for_wait_until nobody waits for this work before the message is acknowledged; await"
+    " it"
 )
 
 
 def check(code: Code, _facts: Facts) -> Iterator[Finding]:
     """One finding for each piece of work, at its call."""
     for mark, message in once(found for consuming in per_queue(code) for found in _left(consuming)):
-        yield RULE.finding(token(code, mark), str(message))
+        yield RULE.finding(token(code, mark), message)
 
 
 def _left(consuming: Consuming) -> Iterator[tuple[Mark, str]]:

@@ -79,10 +79,12 @@ def check(code: Code, _facts: Facts) -> Iterator[Finding]:
         consumer = consuming.consumer
         place = consumer.queue.place if consumer.queue is not None else consumer.place
         message = (
-            f"no branch here is for {consumer.queue_name!r}, which the configuration consumes: its messages are acknowledged and"
-            " nothing is done with them; name it in a branch, and throw for a queue that is not known"
+            f"no branch here is for {consumer.queue_name!r}, which the configuration consumes: its messages are acknowledged"
+            " and nothing is done with them; name it in a branch, and throw for a queue that is not known"
         )
-        yield RULE.finding(token(code, first), message, related=(Related(place, "consumed here"),), environment=consumer.environment)
+        yield RULE.finding(
+            token(code, first), message, related=(Related(place, "consumed here"),), environment=consumer.environment
+        )
 
 
 def _does_nothing(consuming: Consuming) -> bool:
@@ -92,7 +94,10 @@ def _does_nothing(consuming: Consuming) -> bool:
         return False
     if any(not counts_as_done(state) or not untouched(state) or state.guessed for state in handled.ended):
         return False
-    return not any((each.effect in {WORK, PERHAPS} and (each.related or each.is_awaited)) or (each.effect == TELL and each.related) for each in handled.called)
+    return not any(
+        (each.effect in {WORK, PERHAPS} and (each.related or each.is_awaited)) or (each.effect == TELL and each.related)
+        for each in handled.called
+    )
 
 
 RULE = Rule(

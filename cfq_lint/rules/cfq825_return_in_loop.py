@@ -32,7 +32,7 @@ class Default(WorkerEntrypoint):
         for message in batch.messages:
             if message.body["id"] is None:
                 message.ack()
-                return
+                return None
             await self.env.KV.put(message.body["id"], "done")
             message.ack()
 ```
@@ -71,14 +71,14 @@ if TYPE_CHECKING:
     from cfq_lint.model.consuming import Code
     from cfq_lint.model.finding import Finding
     from cfq_lint.worker_code.ways.handling import Handled
-    from cfq_lint.worker_code.ways.state import Mark
+    from cfq_lint.worker_code.ways.marks import Mark
 
 
 def check(code: Code, _facts: Facts) -> Iterator[Finding]:
     """One finding for each `return`."""
     found = {mark: loop for consuming in per_queue(code) if consuming.batch_size > 1 for mark, loop in _left(consuming.handled)}
     for mark in sorted(found, key=order):
-        message = "this ends the handler, not the turn of the loop: the rest of the batch is acknowledged unprocessed; continue instead"
+        message = "this ends the handler, not the turn of the loop: the rest of the batch is acknowledged; write continue"
         yield RULE.finding(keyword(code, mark), message, related=(related(code, found[mark], "the loop that it leaves"),))
 
 

@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     from cfq_lint.model.account_facts import Facts
     from cfq_lint.model.consuming import Code, Consuming
     from cfq_lint.model.finding import Finding
-    from cfq_lint.worker_code.ways.state import Mark
+    from cfq_lint.worker_code.ways.marks import Mark
 
 
 def check(code: Code, _facts: Facts) -> Iterator[Finding]:
@@ -70,8 +70,8 @@ def check(code: Code, _facts: Facts) -> Iterator[Finding]:
     places = [mark for consuming in per_queue(code) if consuming.batch_size > 1 for mark in _thrown(consuming)]
     for mark in sorted(set(places), key=order)[:1]:
         message = (
-            "where this fails, the whole batch comes back, with what was done already; catch it, and settle each message on its own"
-            " with ack() and retry()"
+            "where this fails, the whole batch comes back, with what was done already; catch it, and settle each message on"
+            " its own with ack() and retry()"
         )
         yield RULE.finding(token(code, mark), message)
 

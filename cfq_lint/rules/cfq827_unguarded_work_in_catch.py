@@ -78,16 +78,18 @@ if TYPE_CHECKING:
     from cfq_lint.model.consuming import Code
     from cfq_lint.model.finding import Finding
     from cfq_lint.worker_code.ways.handling import Handled
-    from cfq_lint.worker_code.ways.state import Mark
+    from cfq_lint.worker_code.ways.marks import Mark
 
 
 def check(code: Code, _facts: Facts) -> Iterator[Finding]:
     """One finding for each piece of work, at its call."""
-    found = {work: retry for consuming in per_queue(code) if consuming.batch_size > 1 for work, retry in _risked(consuming.handled)}
+    found = {
+        work: retry for consuming in per_queue(code) if consuming.batch_size > 1 for work, retry in _risked(consuming.handled)
+    }
     for work in sorted(found, key=order):
         message = (
-            "where this fails too, retry() is not reached: the whole batch comes back, and at once; call retry() first, or catch"
-            " what this throws"
+            "where this fails too, retry() is not reached: the whole batch comes back, and at once; call retry() first, or"
+            " catch what this throws"
         )
         yield RULE.finding(token(code, work), message, related=(Related(settling(code, found[work]), "not reached then"),))
 

@@ -76,8 +76,9 @@ from cfq_lint.model.finding import Edit, Fix, Severity
 from cfq_lint.rules import signs
 from cfq_lint.rules._ways import order, per_queue, span_of_given
 from cfq_lint.rules.rule import CODE, SAFE, SOURCE_CODE, Rule
-from cfq_lint.worker_code.tree import nodes as n
-from cfq_lint.worker_code.ways.state import RETRIES, Mark
+from cfq_lint.worker_code.ways.marks import Mark
+from cfq_lint.worker_code.ways.retrying import SAME_UNIT, is_number_or_text, is_number_written, misnamed_delay
+from cfq_lint.worker_code.ways.state import RETRIES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -86,13 +87,11 @@ if TYPE_CHECKING:
     from cfq_lint.model.account_facts import Facts
     from cfq_lint.model.consuming import Code
     from cfq_lint.model.finding import Finding
+    from cfq_lint.worker_code.tree.nodes import Node
     from cfq_lint.worker_code.ways.calls import Settled
 
 
 _SECONDS = "delaySeconds"
-_MEANT = frozenset({"delay", "delay_seconds", "delaySecs", "delay_secs", "delayInSeconds", "delay_in_seconds", "seconds", "retryDelay", "retry_delay"})
-_SAME_UNIT = frozenset({"delay_seconds", "delaySecs", "delay_secs", "delayInSeconds", "delay_in_seconds", "seconds"})
-_NUMERIC = frozenset({"-", "*", "/", "**", "%", "//", "<<"})
 
 
 def check(code: Code, _facts: Facts) -> Iterator[Finding]:
@@ -104,10 +103,10 @@ def check(code: Code, _facts: Facts) -> Iterator[Finding]:
         if len(given) != 1:
             continue
         name = settled.how
-        misnamed = _misnamed(given[0], is_python=code.is_python)
+        misnamed = misnamed_delay(given[0], is_python=code.is_python)
         if misnamed is not None:
             yield _ignored(code, settled, misnamed, name)
-        elif _is_plain(given[0], settled):
+        elif is_number_or_text(given[0], settled):
             yield _thrown(code, settled, name)
 
 
@@ -117,53 +116,24 @@ def _thrown(code: Code, settled: Settled, name: str) -> Finding:
     start, stop = span if span is not None else (code.offset(mark), code.offset(mark) + 1)
     place = code.place(mark, start, stop - start)
     right = f"{_SECONDS}=…" if code.is_python else f"{{ {_SECONDS}: … }}"
-    message = f"{name} takes no number or text: the runtime throws a TypeError here, and the whole batch comes back; write {right}"
+    message = (
+        f"{name} takes no number or text: the runtime throws a TypeError here, and the whole batch comes back; write {right}"
+    )
     written = code.lines(mark).text[start:stop].strip("\"'`")
     new = f"{_SECONDS}={written}" if code.is_python else f"{{ {_SECONDS}: {written} }}"
-    is_number = not isinstance(settled.node.given[0], n.Text) or written.isdecimal()
+    is_number = is_number_written(settled.node.given[0], written)
     fix = Fix(f"write {new}", (Edit(place, new),), safe=True) if span is not None and is_number else None
     return RULE.finding(place, message, fix=fix)
 
 
-def _ignored(code: Code, settled: Settled, misnamed: n.Node, name: str) -> Finding:
+def _ignored(code: Code, settled: Settled, misnamed: Node, name: str) -> Finding:
     key = str(getattr(misnamed, "name", ""))
     mark = Mark(misnamed, settled.mark.module)
     start = code.lines(mark).text.find(key, code.offset(mark))
     place = code.place(mark, start, len(key))
-    fix = Fix(f"write {_SECONDS}", (Edit(place, _SECONDS),), safe=True) if key in _SAME_UNIT else None
+    fix = Fix(f"write {_SECONDS}", (Edit(place, _SECONDS),), safe=True) if key in SAME_UNIT else None
     message = f"{name} does not know {key}: it is ignored, and the message comes back without that delay; write {_SECONDS}"
     return RULE.finding(place, message, fix=fix)
-
-
-def _is_plain(node: n.Node, settled: Settled) -> bool:
-    """Whether a value is certainly a number or a text."""
-    match node:
-        case n.Number(value):
-            return not isinstance(value, bool)
-        case n.Decimal() | n.Text() | n.Template():
-            return True
-        case n.Binary(operator) if operator in _NUMERIC:
-            return True
-        case n.Invoke(n.Member(n.Name("Math"))):
-            return True
-        case n.Name() if settled.given:
-            value = settled.given[0]
-            literal = value.literal if value.kind in {"literal", "flag"} else None
-            return isinstance(literal, int | str) and not isinstance(literal, bool)
-        case n.Other((only,)):
-            return _is_plain(only, settled)
-        case _:
-            return False
-
-
-def _misnamed(node: n.Node, *, is_python: bool) -> n.Node | None:
-    """The one key of an object, or the keyword, that means the delay and is not called so."""
-    if isinstance(node, n.Keyword):
-        return node if node.name in _MEANT and is_python else None
-    if isinstance(node, n.Record) and len(node.members) == 1:
-        (only,) = node.members
-        return only if isinstance(only, n.Pair) and only.name in _MEANT else None
-    return None
 
 
 RULE = Rule(

@@ -60,7 +60,7 @@ from cfq_lint.model.finding import Related, Severity
 from cfq_lint.rules import signs
 from cfq_lint.rules._ways import order, per_queue, settling
 from cfq_lint.rules.rule import CODE, SOURCE_CODE, Rule
-from cfq_lint.worker_code.tree import nodes as n
+from cfq_lint.worker_code.ways.retrying import is_plain
 from cfq_lint.worker_code.ways.state import RETRIES
 
 TYPE_CHECKING = False
@@ -70,7 +70,7 @@ if TYPE_CHECKING:
     from cfq_lint.model.account_facts import Facts
     from cfq_lint.model.consuming import Code, Consuming
     from cfq_lint.model.finding import Finding
-    from cfq_lint.worker_code.ways.state import Mark
+    from cfq_lint.worker_code.ways.marks import Mark
 
 
 def check(code: Code, _facts: Facts) -> Iterator[Finding]:
@@ -80,22 +80,18 @@ def check(code: Code, _facts: Facts) -> Iterator[Finding]:
         if consuming.retry_delay or not consuming.max_retries:
             continue
         for settled in consuming.handled.settled:
-            if settled.how in RETRIES and (not settled.node.given or _is_empty(settled.node.given)):
+            if settled.how in RETRIES and is_plain(settled):
                 found.setdefault(settled.mark, consuming)
     for mark in sorted(found, key=order):
         consumer = found[mark].consumer
         message = (
-            "the message comes back at once, and all attempts are spent within seconds; give a delay, such as { delaySeconds: 60 },"
+            "the message comes back at once, and all attempts are spent in seconds; give a delay, as { delaySeconds: 60 },"
             " or set retry_delay on the consumer"
         )
         if code.is_python:
             message = message.replace("{ delaySeconds: 60 }", "delaySeconds=60")
         related = (Related(consumer.place, "no retry_delay here"),)
         yield RULE.finding(settling(code, mark), message, related=related, environment=consumer.environment)
-
-
-def _is_empty(given: tuple[n.Node, ...]) -> bool:
-    return len(given) == 1 and isinstance(given[0], n.Record) and not given[0].members
 
 
 RULE = Rule(

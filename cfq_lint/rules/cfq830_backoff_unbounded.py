@@ -61,7 +61,8 @@ from cfq_lint.rules import signs
 from cfq_lint.rules._ways import order, per_queue, token
 from cfq_lint.rules.rule import CODE, SOURCE_CODE, Rule
 from cfq_lint.worker_code.ways.delays import delay_of, most
-from cfq_lint.worker_code.ways.state import RETRIES, Mark
+from cfq_lint.worker_code.ways.marks import Mark
+from cfq_lint.worker_code.ways.state import RETRIES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -89,8 +90,8 @@ def check(code: Code, _facts: Facts) -> Iterator[Finding]:
         field = consuming.consumer.field("max_retries")
         related = (Related(field.place, f"{consuming.max_retries} retries are allowed here"),) if field is not None else ()
         message = (
-            f"at attempt {attempt} this is {seconds:,} seconds, and a delay may be {limits.DELAY_SECONDS_MAX:,} at most; bound it with"
-            f" {'min' if code.is_python else 'Math.min'}()"
+            f"at attempt {attempt} this is {seconds:,} seconds, and a delay may be {limits.DELAY_SECONDS_MAX:,} at most; bound"
+            f" it with {'min' if code.is_python else 'Math.min'}()"
         )
         yield RULE.finding(token(code, mark), message, related=related)
 

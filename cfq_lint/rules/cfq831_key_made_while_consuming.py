@@ -74,7 +74,7 @@ if TYPE_CHECKING:
     from cfq_lint.model.account_facts import Facts
     from cfq_lint.model.consuming import Code
     from cfq_lint.model.finding import Finding
-    from cfq_lint.worker_code.ways.state import Mark
+    from cfq_lint.worker_code.ways.marks import Mark
 
 
 def check(code: Code, _facts: Facts) -> Iterator[Finding]:
@@ -87,8 +87,8 @@ def check(code: Code, _facts: Facts) -> Iterator[Finding]:
                 found.setdefault(called.mark, kind)
     for mark in sorted(found, key=order):
         message = (
-            f"the {found[mark]} of this write is made at delivery: where the message comes again, it is written twice; take what came"
-            " with the message, or its id"
+            f"the {found[mark]} of this write is made at delivery: where the message comes again, it is written twice; take"
+            " what came with the message, or its id"
         )
         yield RULE.finding(token(code, mark), message)
 

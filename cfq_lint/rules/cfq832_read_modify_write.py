@@ -75,7 +75,7 @@ if TYPE_CHECKING:
     from cfq_lint.model.account_facts import Facts
     from cfq_lint.model.consuming import Code, Consuming
     from cfq_lint.model.finding import Finding
-    from cfq_lint.worker_code.ways.state import Mark
+    from cfq_lint.worker_code.ways.marks import Mark
 
 
 def check(code: Code, _facts: Facts) -> Iterator[Finding]:
@@ -83,8 +83,8 @@ def check(code: Code, _facts: Facts) -> Iterator[Finding]:
     found = {write: read for consuming in per_queue(code) for write, read in _counted(consuming)}
     for write in sorted(found, key=order):
         message = (
-            "what is written here was read and added to: where the message comes again, it counts twice; keep a row for each message"
-            " and its id, or note which ids are counted"
+            "what is written here was read and added to: where the message comes again, it counts twice; keep a row for each"
+            " message and its id, or note which ids are counted"
         )
         yield RULE.finding(token(code, write), message, related=(related(code, found[write], "read here"),))
 
@@ -95,7 +95,9 @@ def _counted(consuming: Consuming) -> Iterator[tuple[Mark, Mark]]:
         read = counted_up(called) if called.is_awaited and (called.related or called.loops) else None
         if read is None:
             continue
-        others = [each for each in handled.called if each.effect == READ and each is not read and each.related and each.is_checked]
+        others = [
+            each for each in handled.called if each.effect == READ and each is not read and each.related and each.is_checked
+        ]
         if not others:
             yield called.mark, read.mark
 

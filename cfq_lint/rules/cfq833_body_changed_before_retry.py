@@ -71,7 +71,7 @@ if TYPE_CHECKING:
     from cfq_lint.model.account_facts import Facts
     from cfq_lint.model.consuming import Code
     from cfq_lint.model.finding import Finding
-    from cfq_lint.worker_code.ways.state import Mark
+    from cfq_lint.worker_code.ways.marks import Mark
 
 
 def check(code: Code, _facts: Facts) -> Iterator[Finding]:
@@ -84,8 +84,8 @@ def check(code: Code, _facts: Facts) -> Iterator[Finding]:
                     found.setdefault(state.changed, settled.mark)
     for mark in sorted(found, key=order):
         message = (
-            "retry() delivers what was sent, so this change is lost: take message.attempts for a count, or send a new message and"
-            " acknowledge this one"
+            "retry() delivers what was sent, so this change is lost: take message.attempts for a count, or send a new message"
+            " and acknowledge this one"
         )
         yield RULE.finding(token(code, mark), message, related=(Related(settling(code, found[mark]), "given back here"),))
 

@@ -73,7 +73,7 @@ if TYPE_CHECKING:
     from cfq_lint.model.account_facts import Facts
     from cfq_lint.model.consuming import Code, Consuming
     from cfq_lint.model.finding import Finding
-    from cfq_lint.worker_code.ways.state import Mark
+    from cfq_lint.worker_code.ways.marks import Mark
 
 
 def check(code: Code, _facts: Facts) -> Iterator[Finding]:
@@ -81,8 +81,8 @@ def check(code: Code, _facts: Facts) -> Iterator[Finding]:
     found = {mark for consuming in per_queue(code) for mark in _unchecked(consuming)}
     for mark in sorted(found, key=order):
         message = (
-            "nobody looks at the status of this response: an HTTP error counts as success, and the message is acknowledged; throw or"
-            " give it back unless it is ok"
+            "nobody looks at the status of this response: an HTTP error counts as success, and the message is acknowledged;"
+            " throw or give it back unless it is ok"
         )
         yield RULE.finding(token(code, mark), message)
 
@@ -91,7 +91,13 @@ def _unchecked(consuming: Consuming) -> Iterator[Mark]:
     handled = consuming.handled
     counted = {mark for state in handled.ended if counts_as_done(state) and is_plain(state) for mark in state.done}
     for called in handled.called:
-        if called.name == "fetch" and called.is_awaited and not called.is_checked and called.mark in counted and not is_told(called):
+        if (
+            called.name == "fetch"
+            and called.is_awaited
+            and not called.is_checked
+            and called.mark in counted
+            and not is_told(called)
+        ):
             yield called.mark
 
 

@@ -67,9 +67,8 @@ import re
 from cfq_lint.facts import limits
 from cfq_lint.model.finding import Severity
 from cfq_lint.rules import signs
-from cfq_lint.rules._ways import counts_as_done, every_way, keyword, order, per_queue, untouched
+from cfq_lint.rules._ways import counts_as_done, every_way, keyword, order, per_queue, text_at, untouched
 from cfq_lint.rules.rule import CODE, SOURCE_CODE, Rule
-from cfq_lint.worker_code.tree import statements as s
 from cfq_lint.worker_code.ways.state import DEFAULT_ARM
 
 TYPE_CHECKING = False
@@ -80,21 +79,22 @@ if TYPE_CHECKING:
     from cfq_lint.model.consuming import Code
     from cfq_lint.model.finding import Finding
     from cfq_lint.worker_code.ways.handling import Handled
-    from cfq_lint.worker_code.ways.state import Mark
+    from cfq_lint.worker_code.ways.marks import Mark
 
 
-_SAYS_SO = re.compile(r"unknown|unsupported|unrecogni|unhandled|unexpected|no handler|not handled|not supported|invalid type", re.IGNORECASE)
-_LOOKED_AT = 300
+_SAYS_SO = re.compile(
+    r"unknown|unsupported|unrecogni|unhandled|unexpected|no handler|not handled|not supported|invalid type", re.IGNORECASE
+)
 
 
 def check(code: Code, _facts: Facts) -> Iterator[Finding]:
     """One finding for each default branch, at its start."""
     arms = {arm for consuming in per_queue(code) for arm in _acked(consuming.handled)}
     for arm in sorted(arms, key=order):
-        if isinstance(arm.node, s.Case) or _SAYS_SO.search(code.lines(arm).text, code.offset(arm), code.offset(arm) + _LOOKED_AT):
+        if arm.is_case or _SAYS_SO.search(text_at(code, arm)):
             message = (
-                "a message of a type that nobody handles is acknowledged, and so deleted; give it back with retry(), and it reaches the"
-                " dead-letter queue"
+                "a message of a type that nobody handles is acknowledged, and so deleted; give it back with retry(), and it"
+                " reaches the dead-letter queue"
             )
             yield RULE.finding(keyword(code, arm), message)
 

@@ -31,7 +31,7 @@ class Default(WorkerEntrypoint):
     async def queue(self, batch, env=None, ctx=None):
         if not self.env.API_KEY:
             print("no API key")
-            return
+            return None
         for message in batch.messages:
             await self.env.KV.put(message.body["id"], "done")
             message.ack()
@@ -58,7 +58,7 @@ import re
 from cfq_lint.facts import limits
 from cfq_lint.model.finding import Severity
 from cfq_lint.rules import signs
-from cfq_lint.rules._ways import counts_as_done, every_way, order, per_queue, token, untouched
+from cfq_lint.rules._ways import counts_as_done, every_way, order, per_queue, text_at, token, untouched
 from cfq_lint.rules.rule import CODE, SOURCE_CODE, Rule
 from cfq_lint.worker_code.ways.state import DEFAULT_ARM, MISSING, OF_BODY, OF_READ, TYPE
 
@@ -70,26 +70,26 @@ if TYPE_CHECKING:
     from cfq_lint.model.consuming import Code
     from cfq_lint.model.finding import Finding
     from cfq_lint.worker_code.ways.handling import Handled
-    from cfq_lint.worker_code.ways.state import Mark
+    from cfq_lint.worker_code.ways.marks import Mark
 
 
-_SWITCH = re.compile(r"enable|disable|feature|flag|dry_?run|debug|skip|mode|pause|optional|sandbox|preview|environment|stage", re.IGNORECASE)
-_LOOKED_AT = 80
+_SWITCH = re.compile(
+    r"enable|disable|feature|flag|dry_?run|debug|skip|mode|pause|optional|sandbox|preview|environment|stage", re.IGNORECASE
+)
 
 
 def check(code: Code, _facts: Facts) -> Iterator[Finding]:
     """One finding for each condition."""
     places = {mark for consuming in per_queue(code) for mark in _ended(consuming.handled)}
     for mark in sorted(places, key=order):
-        lines, start = code.lines(mark), code.offset(mark)
-        asked = lines.text[start : start + _LOOKED_AT].partition(")")[0].partition("\n")[0]
+        asked = text_at(code, mark).partition(")")[0].partition("\n")[0]
         if _SWITCH.search(asked):
             continue
         message = (
-            "where this is missing, the handler ends as if all were done, and the messages are acknowledged unprocessed; throw, and they"
-            " wait"
+            "where this is missing, the handler ends as if all were done, and the messages are acknowledged unprocessed;"
+            " throw, and they wait"
         )
-        place = token(code, mark) if lines.text[start : start + 1] != "!" else code.place(mark, start, len(asked.rstrip(" {:")))
+        place = token(code, mark) if not asked.startswith("!") else code.place(mark, length=len(asked.rstrip(" {:")))
         yield RULE.finding(place, message)
 
 

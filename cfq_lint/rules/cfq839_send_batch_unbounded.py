@@ -75,8 +75,8 @@ def check(code: Code, _facts: Facts) -> Iterator[Finding]:
     """One finding for each call, at its path."""
     for send in sorted((each for each in code.sends if each.unbounded is not None), key=lambda each: order(each.mark)):
         message = (
-            f"nothing bounds this batch, and one of more than {limits.SEND_BATCH_COUNT_MAX} messages is refused as a whole; send it in"
-            f" parts of {limits.SEND_BATCH_COUNT_MAX}"
+            f"nothing bounds this batch, and one of more than {limits.SEND_BATCH_COUNT_MAX} messages is refused as a whole;"
+            f" send it in parts of {limits.SEND_BATCH_COUNT_MAX}"
         )
         source = send.unbounded
         related = (Related(token(code, source), "as long as what this gives"),) if source is not None else ()

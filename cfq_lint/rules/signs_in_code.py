@@ -1,15 +1,16 @@
-"""What a Worker's source must show before a rule about a consumer's code is loaded: a cheap look at the ways that were followed."""
+"""What a Worker's source must show before a rule about a consumer's code is loaded: a look at the ways of its messages."""
 
 from __future__ import annotations
 
 from cfq_lint.rules import signs
-from cfq_lint.worker_code.ways.state import BELOW_500, DEFAULT_ARM, FROM_400, MISSING, RETRIES, WORK, Called, State
+from cfq_lint.worker_code.ways.state import BELOW_500, DEFAULT_ARM, FROM_400, MISSING, RETRIES, WORK, State
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cfq_lint.model.consuming import Code
     from cfq_lint.worker_code.ways.calls import Settled
     from cfq_lint.worker_code.ways.handling import Handled
+    from cfq_lint.worker_code.ways.values import Called
 
 _OF_GUARDS = {
     DEFAULT_ARM: signs.DEFAULT_ARM,

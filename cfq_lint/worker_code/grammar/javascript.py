@@ -246,9 +246,7 @@ _Grammar.makers = {
     "true": lambda _, at: n.Number(at.start_point, True),
     "false": lambda _, at: n.Number(at.start_point, False),
     **dict.fromkeys(("null", "undefined"), lambda _, at: n.Nothing(at.start_point)),
-    "update_expression": lambda self, at: n.Bind(
-        at.start_point, self.of(at, "argument"), n.Number(at.start_point, 1), n.ADDS
-    ),
+    "update_expression": lambda self, at: n.Bind(at.start_point, self.of(at, "argument"), n.Number(at.start_point, 1), n.ADDS),
     "template_string": lambda self, at: n.Template(at.start_point, text_of(at)[1:-1], self.nodes(at.named_children)),
     "number": _Grammar.number,
     "binary_expression": _binary,

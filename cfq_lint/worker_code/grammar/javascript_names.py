@@ -77,7 +77,8 @@ class Names:
             at = at.child_by_field_name("left") or at.named_children[0]
         if at.type in {"identifier", "this", "member_expression", "subscript_expression"}:
             return self.node(at)
-        waiting, names = [(at, "")], {}
+        waiting: list[tuple[Any, str | int]] = [(at, "")]
+        names: dict[n.Name, str | int] = {}
         while waiting:
             each, key = waiting.pop()
             if each.type in _BINDING:

@@ -16,9 +16,24 @@ if TYPE_CHECKING:
 
 _ALL_ERRORS = frozenset({"Exception", "BaseException"})
 _OPERATORS: dict[type[ast.AST], str] = {
-    **{ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**"},
-    **{ast.LShift: "<<", ast.Eq: "==", ast.NotEq: "!=", ast.Is: "==", ast.IsNot: "!=", ast.In: "in", ast.NotIn: "not in"},
-    **{ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="},
+    ast.Add: "+",
+    ast.Sub: "-",
+    ast.Mult: "*",
+    ast.Div: "/",
+    ast.FloorDiv: "//",
+    ast.Mod: "%",
+    ast.Pow: "**",
+    ast.LShift: "<<",
+    ast.Eq: "==",
+    ast.NotEq: "!=",
+    ast.Is: "==",
+    ast.IsNot: "!=",
+    ast.In: "in",
+    ast.NotIn: "not in",
+    ast.Lt: "<",
+    ast.LtE: "<=",
+    ast.Gt: ">",
+    ast.GtE: ">=",
 }
 
 
@@ -141,8 +156,8 @@ class _Grammar:
             case ast.BinOp(op=op, left=left, right=other) | ast.Compare(left=left, ops=[op], comparators=[other]):
                 return n.Binary(at, _OPERATORS.get(type(op), "?"), self.node(left), self.node(other))
             case ast.Compare(left=left, ops=[op, *ops], comparators=[other, *others]):
-                first, rest = ast.Compare(left, [op], [other], **_place(left)), ast.Compare(other, ops, others, **_place(other))
-                return n.Binary(at, "and", self.node(first), self.node(rest))
+                one, more = ast.Compare(left, [op], [other], **_place(left)), ast.Compare(other, ops, others, **_place(other))
+                return n.Binary(at, "and", self.node(one), self.node(more))
             case _:
                 return n.Other(at, self.nodes(each for each in ast.iter_child_nodes(node) if isinstance(each, ast.expr)))
 

@@ -135,7 +135,7 @@ class Program(Tables):
         return (located[0], located[0].function(located[1], located[1].name, located[2])) if located is not None else None
 
     def located(self, value: Value, near: Module) -> tuple[Module, n.Lambda, str] | None:
-        """The function that a value is, or that a wrapper is given, with its owner; in `near` where it stands inside of that."""
+        """The function that a value is, or that a wrapper is given, with its owner; in `near` where it is inside of that."""
         for _ in range(4):
             if not isinstance(value.node, n.Invoke) or isinstance(value.node, n.New):
                 break

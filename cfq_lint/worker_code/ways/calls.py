@@ -18,11 +18,8 @@ from cfq_lint.worker_code.ways.state import (
     RETRY,
     RETRY_ALL,
     TELL,
-    TIDY,
     WORK,
-    Called,
     Flow,
-    Mark,
     State,
 )
 from cfq_lint.worker_code.ways.values import (
@@ -44,6 +41,7 @@ from cfq_lint.worker_code.ways.values import (
     RESPONSE,
     RESULT,
     STATUS,
+    Called,
     Room,
     Value,
     holds_message,
@@ -53,9 +51,8 @@ from cfq_lint.worker_code.ways.values import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from cfq_lint.worker_code.ways.conditions import States
+    from cfq_lint.worker_code.ways.marks import Mark
 
 _DEPTH_MAX = 10
 _SETTLING = {"ack": ACK, "retry": RETRY, "ackall": ACK_ALL, "retryall": RETRY_ALL}
@@ -64,10 +61,68 @@ _TOGETHER = frozenset({"all", "allSettled", "any", "race"})
 _MEMORIES = frozenset({"Map", "Set", "WeakMap", "WeakSet"})
 _RESULTS = {"ok": True, "okAsync": True, "Ok": True, "err": False, "errAsync": False, "Err": False}
 _PURE = frozenset(
-    {"String", "Number", "Boolean", "Array", "Object", "Math", "JSON", "Date", "BigInt", "Symbol", "parseInt", "parseFloat", "Uint8Array"}
-    | {"encodeURIComponent", "decodeURIComponent", "btoa", "atob", "URL", "Headers", "Request", "TextEncoder", "TextDecoder", "Intl", "RegExp"}
-    | {"str", "int", "len", "float", "bool", "dict", "list", "tuple", "set", "isinstance", "min", "max", "sum", "sorted", "json", "datetime"}
-    | {"getattr", "hasattr", "dt", "time", "math", "os", "re", "uuid", "random", "range", "structuredClone", "crypto", "Buffer", "base64"}
+    {
+        "String",
+        "Number",
+        "Boolean",
+        "Array",
+        "Object",
+        "Math",
+        "JSON",
+        "Date",
+        "BigInt",
+        "Symbol",
+        "parseInt",
+        "parseFloat",
+        "Uint8Array",
+    }
+    | {
+        "encodeURIComponent",
+        "decodeURIComponent",
+        "btoa",
+        "atob",
+        "URL",
+        "Headers",
+        "Request",
+        "TextEncoder",
+        "TextDecoder",
+        "Intl",
+        "RegExp",
+    }
+    | {
+        "str",
+        "int",
+        "len",
+        "float",
+        "bool",
+        "dict",
+        "list",
+        "tuple",
+        "set",
+        "isinstance",
+        "min",
+        "max",
+        "sum",
+        "sorted",
+        "json",
+        "datetime",
+    }
+    | {
+        "getattr",
+        "hasattr",
+        "dt",
+        "time",
+        "math",
+        "os",
+        "re",
+        "uuid",
+        "random",
+        "range",
+        "structuredClone",
+        "crypto",
+        "Buffer",
+        "base64",
+    }
 )
 
 
@@ -163,20 +218,24 @@ class Calls(Expressions):
             if special is not None:
                 return special
         if receiver.kind in {OBJECT, INSTANCE}:
-            member = self.member(receiver, name, node, room)
+            member = self.member(receiver, name)
             if member.kind in {FUNCTION, METHOD}:
                 return self.applied(node, member, given, states, room, out)
         if receiver.kind == FUNCTION and name in {"call", "apply", "bind"}:
             return (receiver, states) if name == "bind" else self.applied(node, receiver, given[1:], states, room, out)
         if receiver.kind == RESPONSE and name in {"raise_for_status", "raiseForStatus"} and receiver.call is not None:
             receiver.call.is_checked = True
-            out.throw([self.failing(state, "http", receiver.call, self.mark(node, room)) for state in states], FAILURE, self.mark(node, room))
+            out.throw(
+                [self.failing(state, "http", receiver.call, self.mark(node, room)) for state in states],
+                FAILURE,
+                self.mark(node, room),
+            )
             return Value(OPAQUE), states
         if receiver.kind in {DATA, RESULT, OPAQUE} and any(each.kind == FUNCTION for each in given):
             looped = self._over_unknown(node, receiver, name, given, states, room, out)
             if looped is not None:
                 return looped
-        function = self.member(receiver, name, node, room)
+        function = self.member(receiver, name)
         if function.kind in {ERROR, STATUS, BOOLEAN} or receiver.kind in {ERROR, STATUS}:
             return self._checked_call(function, receiver), states
         if receiver.kind == RESPONSE:
@@ -215,7 +274,12 @@ class Calls(Expressions):
             return special
         if name in _RESULTS and self.named(room.module, name) is None:
             is_ok = _RESULTS[name]
-            fields = {"isOk": literal(is_ok), "isErr": literal(not is_ok), "is_ok": literal(is_ok), "is_err": literal(not is_ok)}
+            fields = {
+                "isOk": literal(is_ok),
+                "isErr": literal(not is_ok),
+                "is_ok": literal(is_ok),
+                "is_err": literal(not is_ok),
+            }
             held = given[0] if given else Value(OPAQUE)
             return Value(OBJECT, fields={**fields, "value": held, "error": held}, name="result"), states
         return self.foreign(node, function, given, states, room, out)
@@ -234,12 +298,23 @@ class Calls(Expressions):
             if group is not None and group.name == "group":
                 return self.settled(given[0], states, out)
             return given[0], states
-        if chain in {("Promise", "resolve"), ("Object", "freeze"), ("structuredClone",), ("list",), ("tuple",), ("Array", "from")} and given:
+        if (
+            chain
+            in {("Promise", "resolve"), ("Object", "freeze"), ("structuredClone",), ("list",), ("tuple",), ("Array", "from")}
+            and given
+        ):
             if chain[-1] == "from" and len(given) > 1 and given[0].kind == LIST:
                 return self.on_list(node, given[0], "map", given[1:], states, room, out)
             return given[0], states
         if chain in {("sorted",), ("reversed",), ("enumerate",), ("iter",)} and given and given[0].kind == LIST:
-            return Value(LIST, element=given[0].element, related=True, key=given[0].key, bound=given[0].bound, name="entries" if name == "enumerate" else "messages"), states
+            return Value(
+                LIST,
+                element=given[0].element,
+                related=True,
+                key=given[0].key,
+                bound=given[0].bound,
+                name="entries" if name == "enumerate" else "messages",
+            ), states
         if chain == ("zip",) and given:
             fields = {str(i): each.element or unknown([each]) for i, each in enumerate(given) if each.kind == LIST}
             pair = Value(OBJECT, fields=fields, related=True)
@@ -266,7 +341,9 @@ class Calls(Expressions):
         if name in _MEMORIES:
             source = given[0] if given else None
             if source is not None and source.kind in {LIST, DATA, RESULT}:
-                return (source if source.kind == LIST else Value(LIST, element=source, related=source.related, call=source.call)), states
+                return (
+                    source if source.kind == LIST else Value(LIST, element=source, related=source.related, call=source.call)
+                ), states
             return Value(LIST, key=object(), name="map", bound=0), states
         if name == "Date":
             return (Value(OPAQUE, fresh=CLOCK) if not given else unknown(given)), states
@@ -355,7 +432,11 @@ class Calls(Expressions):
             return Value(OPAQUE, fresh=FRESH_CALLS[name], chain=()), states
         inner = [each for each in given if each.kind == FUNCTION]
         root = called.chain[0] if called.chain else ""
-        if root in _PURE or receiver is not None and receiver.kind in {DATA, LITERAL, ERROR} or (receiver is not None and receiver.fresh and not called.on_env):
+        if (
+            root in _PURE
+            or (receiver is not None and receiver.kind in {DATA, LITERAL, ERROR})
+            or (receiver is not None and receiver.fresh and not called.on_env)
+        ):
             made = unknown([*given, *([receiver] if receiver is not None else [])])
             if name in SPLITS_CLOCK and made.fresh == CLOCK:
                 made.fresh = DAY
@@ -381,12 +462,20 @@ class Calls(Expressions):
 
     def _called(self, node: n.Invoke, function: Value, given: list[Value], room: Room, receiver: Value | None) -> Called:
         found = self.called.get(id(node))
-        before = receiver.call if receiver is not None and receiver.kind == OPAQUE else function.call if function.kind == OPAQUE else None
+        before = (
+            receiver.call
+            if receiver is not None and receiver.kind == OPAQUE
+            else function.call
+            if function.kind == OPAQUE
+            else None
+        )
         all_given = [*(before.all_given if before is not None else []), *given]
         chain = function.chain or ("?", *((node.callee.name,) if isinstance(node.callee, n.Member) else ()))
         called = found or Called(self.mark(node, room), node, chain, given, all_given)
         called.chain, called.given, called.all_given = chain, given, all_given
-        called.related = called.related or any(each.related for each in all_given) or (receiver is not None and receiver.related)
+        called.related = (
+            called.related or any(each.related for each in all_given) or (receiver is not None and receiver.related)
+        )
         called.whole = called.whole or any(holds_message(each) for each in given)
         text = [before.text] if before is not None else [function.text]
         called.text = "\n".join([*text, *(each.text for each in given if each.text)])
@@ -401,11 +490,10 @@ class Calls(Expressions):
             called.order = len(self.called)
             self.called[id(node)] = called
         called.effect = effect_of(called)
-        for each in given:
-            if each.call is not None and each.kind in {RESPONSE, STATUS, BOOLEAN}:
-                self.looked_at(each.call)
-            elif each.call is not None and each.kind == RESULT and called.effect not in {TELL, WORK}:
-                self.looked_at(each.call)
+        for one in given:
+            is_told = one.kind == RESULT and called.effect in {TELL, WORK}
+            if one.call is not None and one.kind in {RESPONSE, STATUS, BOOLEAN, RESULT} and not is_told:
+                self.looked_at(one.call)
         return called
 
     def _parsed(self, called: Called, given: list[Value], states: States, out: Flow) -> tuple[Value, States]:
@@ -449,7 +537,11 @@ class Calls(Expressions):
         if self.loops:
             self.in_loop.add(called.mark)
         if is_awaited or effect == WORK:
-            out.throw([state._replace(risked=state.risked or called.mark) if state.failed else state for state in states], FAILURE, called.mark)
+            out.throw(
+                [state._replace(risked=state.risked or called.mark) if state.failed else state for state in states],
+                FAILURE,
+                called.mark,
+            )
         kind = RESPONSE if called.name == "fetch" else RESULT
         result = Value(kind, related=called.related, call=called, text="")
         result.fresh = ""
@@ -510,9 +602,7 @@ class Settled:
 
     __slots__ = ("given", "how", "loops", "mark", "node", "room", "states")
 
-    def __init__(
-        self, how: str, mark: Mark, node: n.Invoke, given: list[Value], room: Room, loops: tuple[Mark, ...]
-    ) -> None:
+    def __init__(self, how: str, mark: Mark, node: n.Invoke, given: list[Value], room: Room, loops: tuple[Mark, ...]) -> None:
         self.how = how
         self.mark = mark
         self.node = node
@@ -520,6 +610,3 @@ class Settled:
         self.room = room
         self.loops = loops
         self.states: set[State] = set()
-
-
-__all__ = ["FUNCTION", "LITERAL", "METHOD", "TIDY", "Calls", "Settled"]

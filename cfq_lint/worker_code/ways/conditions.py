@@ -43,8 +43,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, TypeAlias
 
-    from cfq_lint.worker_code.ways.state import Called, Mark
-    from cfq_lint.worker_code.ways.values import Room
+    from cfq_lint.worker_code.ways.marks import Mark
+    from cfq_lint.worker_code.ways.values import Called, Room
 
     States: TypeAlias = set[State]
     Ways: TypeAlias = tuple[States, States]
@@ -87,8 +87,8 @@ class Conditions:
                 return self.compared(node, operator, (first, second), states, room)
             case n.Other((only,)):
                 return self.condition(only, states, room, out)
-        value, states = self.value(node, states, room, out)
-        return self.truth(value, states, self.mark(node, room))
+        known, states = self.value(node, states, room, out)
+        return self.truth(known, states, self.mark(node, room))
 
     def truth(self, value: Value, states: States, at: Mark) -> Ways:
         """The ways on which a value counts as true, and the others."""
@@ -184,7 +184,7 @@ class Conditions:
 
     def _exactly(self, node: n.Node, operator: str, left: Value, right: Value, states: States, room: Room) -> Ways:
         if left.is_queue or right.is_queue:
-            self.asked_of_queue(self.mark(node, room), (left, right))
+            self.asked_of_queue(self.mark(node, room))
         holds, fails = set(), set()
         for state in states:
             mine = left.literal if left.kind == LITERAL else state.flag(left.key, UNKNOWN)
@@ -196,7 +196,7 @@ class Conditions:
                 fails.add(state)
         return holds, fails
 
-    def asked_of_queue(self, at: Mark, sides: tuple[Value, Value]) -> None:
+    def asked_of_queue(self, at: Mark) -> None:
         """Note that the queue's name is compared with something that is known."""
         raise NotImplementedError
 
@@ -205,7 +205,7 @@ class Conditions:
         items = right.fields if right.kind == OBJECT and right.key is None else None
         if left.kind == LITERAL and items is not None:
             if left.is_queue:
-                self.asked_of_queue(self.mark(node, room), (left, right))
+                self.asked_of_queue(self.mark(node, room))
             is_in = left.literal in items or left.literal in {each.literal for each in items.values() if right.name == LIST}
             return (states, set()) if is_in == (operator != "not in") else (set(), states)
         if left.kind == DATA:
@@ -260,7 +260,7 @@ class Conditions:
             call.is_checked = True
         if not isinstance(number, int):
             return self.both(states, OF_STATUS)
-        self.asked_of_status(at, number, call)
+        self.asked_of_status(number)
         failed = {self.failing(state, HTTP, call, at) for state in states}
         if operator in {">=", ">"} and _OK_FROM < number + (operator == ">") <= _BAD_FROM:
             return {state._replace(guards=state.guards | {(FROM_400, True)}) for state in failed}, set(states)
@@ -268,7 +268,9 @@ class Conditions:
             return set(states), failed
         if operator in {">=", ">", "=="} and number >= _BAD_FROM:
             holds, fails = self.both(failed, OF_STATUS)[0], self.both(states, OF_STATUS)[1]
-            return holds, {state._replace(guards=state.guards | {(BELOW_500, True)}) for state in fails} if operator != "==" else fails
+            return holds, {
+                state._replace(guards=state.guards | {(BELOW_500, True)}) for state in fails
+            } if operator != "==" else fails
         if operator in {"<", "<="}:
             holds, fails = self.both(states, OF_STATUS)[0], self.both(failed, OF_STATUS)[1]
             return {state._replace(guards=state.guards | {(BELOW_500, True)}) for state in holds}, fails
@@ -278,7 +280,7 @@ class Conditions:
             return failed, set(states)
         return self.both(states, OF_STATUS)
 
-    def asked_of_status(self, at: Mark, number: int, call: Called | None) -> None:
+    def asked_of_status(self, number: int) -> None:
         """Note that a response's status is compared with a number."""
         raise NotImplementedError
 

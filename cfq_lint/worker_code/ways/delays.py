@@ -10,12 +10,22 @@ from cfq_lint.worker_code.tree.asking import chain_of, outside_of_functions, unw
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from cfq_lint.worker_code.modules.program import Program
     from cfq_lint.worker_code.ways.values import Room, Value
 
 _DEPTH_MAX = 12
 _HUGE = 1e15
-_ROUNDS = {"floor": math.floor, "ceil": math.ceil, "round": round, "trunc": math.trunc, "int": math.trunc, "Number": float, "abs": abs}
+_ROUNDS: dict[str, Callable[[float], float]] = {
+    "floor": math.floor,
+    "ceil": math.ceil,
+    "round": round,
+    "trunc": math.trunc,
+    "int": math.trunc,
+    "Number": float,
+    "abs": abs,
+}
 KEY = "delaySeconds"
 
 
@@ -36,7 +46,7 @@ class _Delay:
         self.attempt = attempt
         self.program = program
 
-    def of(self, node: n.Node, room: Room, depth: int = 0) -> float | None:  # noqa: C901, PLR0911 - one case a kind
+    def of(self, node: n.Node, room: Room, depth: int = 0) -> float | None:
         """The greatest number that an expression can be; None where that is not certain."""
         if depth > _DEPTH_MAX:
             return None
@@ -50,7 +60,7 @@ class _Delay:
                 return float(self.attempt) if self._is_of_message(node, room) else None
             case n.Binary("or" | "??", left, right):
                 found = self.of(left, room, depth + 1)
-                return found if found else self.of(right, room, depth + 1)
+                return found or self.of(right, room, depth + 1)
             case n.Binary(operator, left, right):
                 return _computed(operator, self.of(left, room, depth + 1), self.of(right, room, depth + 1))
             case n.Either(_, then, other):

@@ -9,48 +9,96 @@ from cfq_lint.worker_code.ways.state import PARSE, PERHAPS, READ, TELL, TIDY, WO
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from cfq_lint.worker_code.ways.state import Called, Mark
+    from cfq_lint.worker_code.ways.marks import Mark
+    from cfq_lint.worker_code.ways.values import Called
 
 _TELLERS = re.compile(
     r"console|log|logger|logging|print|metrics?|analytics|telemetry|sentry|tracer?|span|posthog|datadog|honeycomb|statsd|otel"
     r"|captureException|captureMessage|writeDataPoint|debug|warn|warning|addBreadcrumb|recordException|traceback"
-    r"|(?:log|track|trace|record|emit|report)(?:[A-Z_]\w*)?(?:Event|Metric|Error|Log|Analytics|Usage|Exception|_event|_metric|_error|_log)s?",
+    r"|(?:log|track|trace|record|emit|report)(?:[A-Z_]\w*)?"
+    r"(?:Event|Metric|Error|Log|Analytics|Usage|Exception|_event|_metric|_error|_log)s?",
     re.IGNORECASE,
 )
 _TIDYING = re.compile(
     r"\$?disconnect|a?close|end|quit|dispose|release|unlock|connect|\$?connect\w*|init\w*|open|flush|drain"
     r"|sleep\w*|wait|delay|setTimeout|pause|create\w*(?:Client|Connection|Pool|Logger|Db|Database|Context|Service)"
-    r"|sign\w*|importKey|digest|generateKey|deriveKey|deriveBits|drizzle|shutdown|forceFlush|setup\w*|authenticate|login|to_js|to_py",
+    r"|sign\w*|importKey|digest|generateKey|deriveKey|deriveBits|drizzle|shutdown|forceFlush|setup\w*|"
+    r"authenticate|login|to_js|to_py",
     re.IGNORECASE,
 )
 _READING = re.compile(
-    r"(?:get|find|load|read|fetch|lookup|resolve|select|list|count|query|has|is|exists|check|peek|describe|search|head|match|stat)"
-    r"(?:[A-Z_0-9]\w*)?|first|all|raw|json|text|array_?[bB]uffer|form_?[dD]ata|blob|bytes|metrics|one|to[A-Z]\w*|map|filter|entries|keys|values"
-    r"|idFromName|idFromString|getByName|prepare|bind|stub|includes|some|every|startsWith|where|from|limit|orderBy|innerJoin|leftJoin|maybeSingle|single"
+    r"(?:get|find|load|read|fetch|lookup|resolve|select|list|count|query|has|is|exists|check|peek|describe|search|head|match"
+    r"|stat)"
+    r"(?:[A-Z_0-9]\w*)?|first|all|raw|json|text|array_?[bB]uffer|form_?[dD]ata|blob|bytes|metrics|one|"
+    r"to[A-Z]\w*|map|filter|entries|keys|values"
+    r"|idFromName|idFromString|getByName|prepare|bind|stub|includes|some|every|startsWith|where|from|limit|"
+    r"orderBy|innerJoin|leftJoin|maybeSingle|single"
 )
 _PARSING = re.compile(
-    r"(?:safe|try)?_?(?:parse|decode|validate|assert|deserialize|decompress|decrypt|unpack|unmarshal|verify|ensure|coerce|normali[sz]e|loads|model_validate\w*|parse_obj|validate_python|validate_json|cast)(?:[A-Z_]\w*)?",
+    r"(?:safe|try)?_?(?:parse|decode|validate|assert|deserialize|decompress|decrypt|unpack|unmarshal|verify|ensure|coerce"
+    r"|normali[sz]e|loads|model_validate\w*|parse_obj|validate_python|validate_json|cast)(?:[A-Z_]\w*)?",
     re.IGNORECASE,
 )
 _CHANGES = frozenset(
     {
         *("insert", "insertInto", "insert_into", "update", "updateTable", "upsert", "delete", "deleteFrom", "remove", "values"),
-        *("create", "createMany", "updateMany", "deleteMany", "save", "put", "post", "patch", "send", "sendBatch", "send_batch"),
+        *(
+            "create",
+            "createMany",
+            "updateMany",
+            "deleteMany",
+            "save",
+            "put",
+            "post",
+            "patch",
+            "send",
+            "sendBatch",
+            "send_batch",
+        ),
         *("publish", "charge", "transfer", "exec", "execute", "executemany", "insert_one", "insertOne", "updateOne", "commit"),
-        *("write", "append", "batch", "run", "store", "enqueue", "dispatch", "trigger", "invoke", "transaction", "setex", "incr"),
+        *(
+            "write",
+            "append",
+            "batch",
+            "run",
+            "store",
+            "enqueue",
+            "dispatch",
+            "trigger",
+            "invoke",
+            "transaction",
+            "setex",
+            "incr",
+        ),
         *("delete_many", "insert_many", "send_batch", "put_object", "putObject", "upload", "notify", "onConflictDoNothing"),
     }
 )
 _STARTED = frozenset(
-    {"put", "run", "send", "sendBatch", "send_batch", "fetch", "delete", "create", "createBatch", "batch", "exec", "insert", "upsert"}
+    {
+        "put",
+        "run",
+        "send",
+        "sendBatch",
+        "send_batch",
+        "fetch",
+        "delete",
+        "create",
+        "createBatch",
+        "batch",
+        "exec",
+        "insert",
+        "upsert",
+    }
 )
 _WRITES_SQL = re.compile(
-    r"\b(?:insert\s+(?:or\s+\w+\s+)?(?:ignore\s+)?into|update\s+[\w\"'`.\[$]+[^;]*?\bset\b|delete\s+from|replace\s+into|merge\s+into|create\s+table)\b",
+    r"\b(?:insert\s+(?:or\s+\w+\s+)?(?:ignore\s+)?into|update\s+[\w\"'`.\[$]+[^;]*?\bset\b|delete\s+from|replace\s+into"
+    r"|merge\s+into|create\s+table)\b",
     re.IGNORECASE,
 )
 _READS_SQL = re.compile(r"^\s*(?:select|with|pragma|explain)\b", re.IGNORECASE | re.MULTILINE)
 _SIDE = re.compile(
-    r"log|metric|track|analytic|telemetry|notif|alert|audit|event|history|heartbeat|lock|cache|invalidat|cleanup|clean|purge|stat|progress"
+    r"log|metric|track|analytic|telemetry|notif|alert|audit|event|history|heartbeat|lock|cache|invalidat|"
+    r"cleanup|clean|purge|stat|progress"
     r"|status|broadcast|ping|report|usage|quota|webhook_?log|complete|finish|mark|seen|processed|dedup|temp|tmp|warm",
     re.IGNORECASE,
 )
@@ -114,14 +162,20 @@ def is_named_aside(mark: Mark) -> bool:
         if not waiting:
             return False
         at = waiting.pop(0)
-        words = [each.id if isinstance(each, n.Name) else each.name for each in (at, *at.parts) if isinstance(each, n.Name | n.Member)]
+        words = [
+            each.id if isinstance(each, n.Name) else each.name
+            for each in (at, *at.parts)
+            if isinstance(each, n.Name | n.Member)
+        ]
         if any(_SIDE.search(word) for word in words):
             return True
         waiting += [each for each in at.parts if isinstance(each, n.Invoke | n.Member)]
     return False
 
 
-_TOLD = re.compile(r"slack|discord|telegram|pagerduty|analytics|telemetry|metric|healthcheck|hc-ping|log|sentry|posthog|alert", re.IGNORECASE)
+_TOLD = re.compile(
+    r"slack|discord|telegram|pagerduty|analytics|telemetry|metric|healthcheck|hc-ping|log|sentry|posthog|alert", re.IGNORECASE
+)
 
 
 def is_told(called: Called) -> bool:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from cfq_lint.worker_code.tree import nodes as n
 from cfq_lint.worker_code.ways.conditions import UNKNOWN, Conditions
-from cfq_lint.worker_code.ways.state import HTTP, MISSING, REJECTED, Flow, Mark, State, TooLong
+from cfq_lint.worker_code.ways.marks import Mark
+from cfq_lint.worker_code.ways.state import HTTP, MISSING, REJECTED, Flow, State, TooLong
 from cfq_lint.worker_code.ways.values import (
     ATTEMPTS,
     BATCH,
@@ -24,12 +25,10 @@ from cfq_lint.worker_code.ways.values import (
     OBJECT,
     OPAQUE,
     PROMISE,
-    RESPONSE,
     RESULT,
     STATUS,
     Room,
     Value,
-    data,
     literal,
     unknown,
 )
@@ -45,7 +44,23 @@ _OF_MESSAGE = {"body": DATA, "id": DATA, "timestamp": DATA, "attempts": ATTEMPTS
 _OF_BATCH = frozenset({"ackAll", "retryAll", "ack_all", "retry_all"})
 _FINE = frozenset({"ok", "is_success", "isOk", "is_ok", "isSuccess"})
 _FAILED = frozenset({"isErr", "is_err", "isError", "isLeft", "is_error"})
-SPLITS_CLOCK = frozenset({"slice", "substring", "substr", "split", "getFullYear", "getUTCFullYear", "getMonth", "getUTCMonth", "getUTCDate", "getDate", "toDateString", "strftime", "date"})
+SPLITS_CLOCK = frozenset(
+    {
+        "slice",
+        "substring",
+        "substr",
+        "split",
+        "getFullYear",
+        "getUTCFullYear",
+        "getMonth",
+        "getUTCMonth",
+        "getUTCDate",
+        "getDate",
+        "toDateString",
+        "strftime",
+        "date",
+    }
+)
 _STEPS_MAX = 25_000
 _STATES_MAX = 400
 
@@ -81,7 +96,7 @@ class Expressions(Conditions):
         """The ways, where it is known of each whether a list holds the message."""
         raise NotImplementedError
 
-    def value(self, node: n.Node, states: States, room: Room, out: Flow) -> tuple[Value, States]:  # noqa: C901, PLR0911, PLR0912 - one case a kind
+    def value(self, node: n.Node, states: States, room: Room, out: Flow) -> tuple[Value, States]:
         """What an expression stands for, and the ways on from it."""
         self.steps += 1
         if self.steps > _STEPS_MAX or len(states) > _STATES_MAX:
@@ -97,7 +112,7 @@ class Expressions(Conditions):
                 return self.call(node, states, room, out)
             case n.Member(of, name):
                 value, states = self.value(of, states, room, out)
-                return self.member(value, name, node, room), states
+                return self.member(value, name), states
             case n.Wait(value):
                 return self.awaited(value, states, room, out)
             case n.Lambda():
@@ -167,7 +182,7 @@ class Expressions(Conditions):
         found = room.find(node.id) or self.named(room.module, node.id)
         return found if found is not None else Value(OPAQUE, chain=(node.id,), name=node.id)
 
-    def member(self, value: Value, name: str, node: n.Node, room: Room) -> Value:  # noqa: C901, PLR0911, PLR0912 - one case a kind
+    def member(self, value: Value, name: str) -> Value:
         """`value.name`."""
         match value.kind:
             case "message":
@@ -251,7 +266,7 @@ class Expressions(Conditions):
         if value.kind == OBJECT and value.fields is not None:
             return self._looked_up(value, index, node, room)
         if index.kind == LITERAL and isinstance(index.literal, str):
-            return self.member(value, index.literal, node, room)
+            return self.member(value, index.literal)
         if value.kind == OPAQUE and value.chain == ("env",):
             return Value(OPAQUE, chain=("env", "[]"))
         if index.is_queue and value.kind == OPAQUE:
@@ -264,7 +279,7 @@ class Expressions(Conditions):
         if index.kind == LITERAL:
             found = fields.get(str(index.literal))
             if index.is_queue and value.name != "open":
-                self.asked_of_queue(self.mark(node, room), (index, value))
+                self.asked_of_queue(self.mark(node, room))
                 return found if found is not None else literal(None)
             return found if found is not None else Value(OPAQUE, related=value.related)
         functions = [each for each in fields.values() if each.kind == FUNCTION]
@@ -342,9 +357,7 @@ class Expressions(Conditions):
         made.text = "\n".join(each.text for each in values if each.text)
         return made, states
 
-    def either(
-        self, test: n.Node, then: n.Node, other: n.Node, states: States, room: Room, out: Flow
-    ) -> tuple[Value, States]:
+    def either(self, test: n.Node, then: n.Node, other: n.Node, states: States, room: Room, out: Flow) -> tuple[Value, States]:
         """`test ? then : other`."""
         holds, fails = self.condition(test, states, room, out)
         first, holds = self.value(then, holds, room, out) if holds else (Value(OPAQUE), holds)
@@ -367,7 +380,7 @@ class Expressions(Conditions):
         promised = [value for value in values if value.kind == PROMISE]
         if promised:
             return promised[0], {state for _, states in parts for state in states}
-        kinds = {value.kind for value in values if not (value.kind in plain)}
+        kinds = {value.kind for value in values if value.kind not in plain}
         if len(kinds) == 1:
             first = next(value for value in values if value.kind in kinds)
             return first, {state for _, states in parts for state in states}
@@ -432,7 +445,11 @@ class Expressions(Conditions):
         first, _ = self.value(node.left, set(), room, out)
         if node.operator == "or" and first.kind == OPAQUE and first.chain[:1] == ("env",):
             value = Value(OPAQUE)
-        made = value if not staying else Value(BOOLEAN, related=value.related or first.related, guard=value.guard, call=value.call or first.call)
+        made = (
+            value
+            if not staying
+            else Value(BOOLEAN, related=value.related or first.related, guard=value.guard, call=value.call or first.call)
+        )
         if made.kind == BOOLEAN and node.operator == "or" and first.kind not in {BOOLEAN, LITERAL}:
             made = first if first.kind not in {OPAQUE, LITERAL, FLAG} else unknown((first, value))
         if made.kind == BOOLEAN:
@@ -451,9 +468,7 @@ class Expressions(Conditions):
         both = mine.keys() & its.keys()
         return both | {state for bare, state in (*mine.items(), *its.items()) if bare not in both}
 
-    def _compared_value(
-        self, node: n.Binary, first: Value, second: Value, states: States, room: Room
-    ) -> tuple[Value, States]:
+    def _compared_value(self, node: n.Binary, first: Value, second: Value, states: States, room: Room) -> tuple[Value, States]:
         """The truth value of a comparison: looked at later, it tells the same."""
         if first.kind == LITERAL and second.kind == LITERAL:
             holds, _ = self.compared(node, node.operator, (first, second), states, room)
@@ -490,10 +505,28 @@ class Expressions(Conditions):
 
 FRESH_CALLS: dict[str, str] = {
     **dict.fromkeys(
-        ("randomUUID", "uuid", "uuidv4", "uuidv7", "uuid1", "uuid4", "uuid7", "v1", "v4", "v7", "nanoid", "ulid", "createId", "cuid", "cuid2"),
+        (
+            "randomUUID",
+            "uuid",
+            "uuidv4",
+            "uuidv7",
+            "uuid1",
+            "uuid4",
+            "uuid7",
+            "v1",
+            "v4",
+            "v7",
+            "nanoid",
+            "ulid",
+            "createId",
+            "cuid",
+            "cuid2",
+        ),
         CHANCE,
     ),
-    **dict.fromkeys(("token_hex", "token_urlsafe", "getRandomValues", "random", "randint", "randbytes", "generateId", "newId"), CHANCE),
+    **dict.fromkeys(
+        ("token_hex", "token_urlsafe", "getRandomValues", "random", "randint", "randbytes", "generateId", "newId"), CHANCE
+    ),
     **dict.fromkeys(("now", "utcnow", "time", "time_ns", "today"), CLOCK),
 }
 """The calls that make something anew at each delivery, by name."""

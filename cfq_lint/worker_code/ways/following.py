@@ -32,9 +32,11 @@ if TYPE_CHECKING:
     from typing import Any
 
     from cfq_lint.worker_code.ways.conditions import States
-    from cfq_lint.worker_code.ways.state import Mark
 
-_FINAL = re.compile(r"valid|parse|permanent|non_?retr|unretr|terminal|fatal|bad_?request|poison|schema|zod|malformed|unprocessable", re.IGNORECASE)
+_FINAL = re.compile(
+    r"valid|parse|permanent|non_?retr|unretr|terminal|fatal|bad_?request|poison|schema|zod|malformed|unprocessable",
+    re.IGNORECASE,
+)
 _OF_VALUES = re.compile(r"Validation|Value|Key|Type|JSON|Decode|Parse|Schema|Attribute|Zod|Syntax", re.IGNORECASE)
 _STATES_MAX = 400
 
@@ -64,7 +66,7 @@ class Following(Lists):
             case n.Lambda() | n.Class():
                 return Flow(states)
             case n.Either(test, then, other):
-                return self.chosen(node, test, then, other, states, room)
+                return self.chosen(test, then, other, states, room)
             case s.Each():
                 return self.each(node, states, room)
             case s.Repeat():
@@ -86,14 +88,14 @@ class Following(Lists):
         flow.normal = self.discarded(value, node, after, room, flow) if not isinstance(node, n.Bind) else after
         return flow
 
-    def chosen(self, node: n.Node, test: n.Node, then: n.Node, other: n.Node, states: States, room: Room) -> Flow:
+    def chosen(self, test: n.Node, then: n.Node, other: n.Node, states: States, room: Room) -> Flow:
         """`if`."""
         flow = Flow()
         holds, fails = self.condition(test, states, room, flow)
-        is_type = any(state.knows(TYPE) or state.knows(TYPE, False) for state in holds | fails)  # noqa: FBT003 - a guard's truth
+        is_type = any(state.knows(TYPE) or state.knows(TYPE, False) for state in holds | fails)
         if is_type and other.parts and not isinstance(other, n.Either) and not _is_chain(other):
             fails = self._as_default(fails, other, room)
-        elif is_type and then.parts and all(state.knows(TYPE, False) for state in holds):  # noqa: FBT003
+        elif is_type and then.parts and all(state.knows(TYPE, False) for state in holds):
             holds = self._as_default(holds, then, room)
         first = self.statement(then, holds, room) if holds else Flow()
         second = self.statement(other, fails, room) if fails else Flow()
@@ -106,7 +108,9 @@ class Following(Lists):
         """The arm for messages of a type that no other arm is for."""
         at = self.mark(node, room)
         return {
-            state._replace(guards=state.guards | {(DEFAULT_ARM, at)}) if state.knows(TYPE, False) and not state.knows(TYPE) else state  # noqa: FBT003
+            state._replace(guards=state.guards | {(DEFAULT_ARM, at)})
+            if state.knows(TYPE, False) and not state.knows(TYPE)
+            else state
             for state in states
         }
 
@@ -190,14 +194,20 @@ class Following(Lists):
         if isinstance(target, n.Name):
             room.names[target.id] = element
         elif isinstance(target, n.Pattern):
-            is_pairs = over.name == "entries" or (over.name in {"map", "unknown"} and all(isinstance(k, int) for k in target.keys))
+            is_pairs = over.name == "entries" or (
+                over.name in {"map", "unknown"} and all(isinstance(k, int) for k in target.keys)
+            )
             for name, key in zip(target.names, target.keys, strict=True):
                 if is_pairs and isinstance(key, int):
-                    value = element if key == len(target.names) - 1 else Value(DATA if over.related else OPAQUE, related=over.related)
+                    value = (
+                        element
+                        if key == len(target.names) - 1
+                        else Value(DATA if over.related else OPAQUE, related=over.related)
+                    )
                 elif isinstance(key, int) and element.fields:
                     value = element.fields.get(str(key)) or unknown([element])
                 else:
-                    value = self.member(element, str(key), target, room) if isinstance(key, str) else unknown([element])
+                    value = self.member(element, str(key)) if isinstance(key, str) else unknown([element])
                 room.names[name.id] = value
 
     def repeated(self, node: s.Repeat, states: States, room: Room) -> Flow:
@@ -295,7 +305,9 @@ class Following(Lists):
             for target in node.targets:
                 if isinstance(target, n.Name):
                     is_group = bool(value.chain) and value.chain[-1] == "TaskGroup"
-                    room.names[target.id] = Value(OPAQUE, chain=value.chain, name="group" if is_group else "", related=value.related, call=value.call)
+                    room.names[target.id] = Value(
+                        OPAQUE, chain=value.chain, name="group" if is_group else "", related=value.related, call=value.call
+                    )
         part = self.statement(node.body, states, room)
         flow.leave(part)
         flow.normal = part.normal
@@ -315,7 +327,7 @@ class Following(Lists):
             if room.loops and states:
                 self.left_loop(node, states, room)
             return flow
-        made, states = self.values(values, states, room, flow) if kind == RAISE else ([], states)
+        states = self.values(values, states, room, flow)[1] if kind == RAISE else states
         if kind == RAISE:
             name = _named(values[0]) if values else ""
             if self.loops:
@@ -345,15 +357,15 @@ class Following(Lists):
             states = self._named(target.id, value, node, states, room)
         elif isinstance(target, n.Pattern):
             for name, key in zip(target.names, target.keys, strict=True):
-                room.names[name.id] = self._part(value, key, target, room)
+                room.names[name.id] = self._part(value, key)
         elif isinstance(target, n.Member | n.Index):
             holder, states = self.value(target.of, states, room, out)
-            states = self.set_in(node, target, holder, value, states, room, out)
+            states = self.set_in(node, target, holder, value, states, room)
         return value, states
 
-    def _part(self, value: Value, key: str | int, target: n.Node, room: Room) -> Value:
+    def _part(self, value: Value, key: str | int) -> Value:
         if isinstance(key, str):
-            return self.member(value, key, target, room) if key else unknown([value])
+            return self.member(value, key) if key else unknown([value])
         if value.fields and str(key) in value.fields:
             return value.fields[str(key)]
         return value.element if value.kind == LIST and value.element is not None else unknown([value])
@@ -366,7 +378,7 @@ class Following(Lists):
             made = unknown([before, value]) if before is not None else value
             made.grown = made.grown or (before is not None and before.kind in {"result", LIST})
             home.names[name] = made
-            return {state for state in states} if before is None or before.kind != FLAG else {_unflagged(state, key) for state in states}
+            return states if before is None or before.kind != FLAG else {_unflagged(state, key) for state in states}
         is_declared = node.how == n.DECLARES and before is None
         if value.kind == LITERAL and not value.is_queue:
             is_text = isinstance(value.literal, str)
@@ -388,9 +400,7 @@ class Following(Lists):
         home.names[name] = value
         return states
 
-    def set_in(
-        self, node: n.Bind, target: Any, holder: Value, value: Value, states: States, room: Room, out: Flow
-    ) -> States:
+    def set_in(self, node: n.Bind, target: Any, holder: Value, value: Value, states: States, room: Room) -> States:
         """A field of something is set."""
         name = target.name if isinstance(target, n.Member) else ""
         if holder.kind in {DATA, MESSAGE} and (holder.is_body or holder.kind == MESSAGE):
@@ -402,7 +412,9 @@ class Following(Lists):
             return states
         if holder.kind == LIST:
             return self._added(holder, [value], states)[1]
-        if holder.kind == "result" and (node.how == n.ADDS or value.grown or any(isinstance(e, n.Binary) and e.operator == "+" for e in _walk(node.value))):
+        if holder.kind == "result" and (
+            node.how == n.ADDS or value.grown or any(isinstance(e, n.Binary) and e.operator == "+" for e in _walk(node.value))
+        ):
             holder.grown = True
         if holds_message(value):
             return self.doubted(states, self.mark(node, room))
@@ -435,14 +447,14 @@ class Following(Lists):
     def _parameters(self, lambda_: n.Lambda, given: list[Value], room: Room) -> None:
         rest = [*given]
         for i, parameter in enumerate(lambda_.parameters):
-            value = rest[i] if i < len(rest) else literal(None) if False else Value(OPAQUE)
+            value = rest[i] if i < len(rest) else Value(OPAQUE)
             if isinstance(parameter, n.Name):
                 room.names[parameter.id] = value
             elif isinstance(parameter, n.Pattern):
                 if not any(parameter.keys) and len(parameter.names) == 1 and i == len(lambda_.parameters) - 1:
                     value = unknown(rest[i:])
                 for name, key in zip(parameter.names, parameter.keys, strict=True):
-                    room.names[name.id] = self._part(value, key, parameter, room)
+                    room.names[name.id] = self._part(value, key)
 
     def _result(self, lambda_: n.Lambda, flow: Flow, room: Room, out: Flow) -> tuple[Value, States]:
         parts: list[tuple[Value, States]] = []
@@ -482,7 +494,9 @@ def _without_names(state: State, room: int) -> State:
 
 def _is_about_body(state: State) -> bool:
     """Whether a condition on the body alone led here."""
-    return any(guard == OF_BODY for guard, _ in state.guards) and not any(guard in {"read", "status"} for guard, _ in state.guards)
+    return any(guard == OF_BODY for guard, _ in state.guards) and not any(
+        guard in {"read", "status"} for guard, _ in state.guards
+    )
 
 
 def _is_chain(node: n.Node) -> bool:
@@ -495,7 +509,9 @@ def _is_chain(node: n.Node) -> bool:
 
 def _named(node: n.Node) -> str:
     """The names in an expression, one after the other."""
-    return " ".join(each.id if isinstance(each, n.Name) else each.name for each in _walk(node) if isinstance(each, n.Name | n.Member))
+    return " ".join(
+        each.id if isinstance(each, n.Name) else each.name for each in _walk(node) if isinstance(each, n.Name | n.Member)
+    )
 
 
 def _walk(node: n.Node) -> list[n.Node]:
@@ -505,6 +521,3 @@ def _walk(node: n.Node) -> list[n.Node]:
         found.append(each)
         waiting += reversed(each.parts)
     return found
-
-
-__all__ = ["Following", "Mark"] if TYPE_CHECKING else ["Following"]

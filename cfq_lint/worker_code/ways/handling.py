@@ -5,8 +5,8 @@ from __future__ import annotations
 from cfq_lint.facts.record import record, replace
 from cfq_lint.worker_code.tree import nodes as n
 from cfq_lint.worker_code.ways.following import Following
-from cfq_lint.worker_code.ways.state import Called, Flow, Mark, State, TooLong
-from cfq_lint.worker_code.ways.values import BATCH, FUNCTION, INSTANCE, OPAQUE, Room, Value
+from cfq_lint.worker_code.ways.state import Flow, State, TooLong
+from cfq_lint.worker_code.ways.values import BATCH, FUNCTION, INSTANCE, OPAQUE, Called, Room, Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from cfq_lint.worker_code.modules.program import Program
     from cfq_lint.worker_code.ways.calls import Settled
     from cfq_lint.worker_code.ways.conditions import States
+    from cfq_lint.worker_code.ways.marks import Mark
 
 _VALUES = (n.Record, n.Listing, n.Text, n.Number, n.Decimal, n.Invoke, n.Member, n.Binary, n.Name, n.Template, n.Wait)
 
@@ -24,9 +25,10 @@ class Handled:
     """What a handler does with the messages of one queue.
 
     `ended` are the ways on which it returns, `raised` those on which it throws. `called` are the calls on the way, in order,
-    `settled` those that settle messages. `left` are the places where a `return` ends a loop over messages, with that loop and the ways there,
-    `asked` the comparisons of the queue's name with what is known, `statuses` the numbers that a response's status is compared
-    with, `in_loop` the places in loops over messages that may throw. `looks_at_queue` says that the queue's name matters. `problem` says why nothing is known.
+    `settled` those that settle messages. `left` are the places where a `return` ends a loop over messages, with that loop and
+    the ways there, `asked` the comparisons of the queue's name with what is known, `statuses` the numbers that a response's
+    status is compared with, `in_loop` the places in loops over messages that may throw. `looks_at_queue` says that the queue's
+    name matters. `problem` says why nothing is known.
     """
 
     queue: str
@@ -198,12 +200,12 @@ class Reader(Following):
 
     # --- what is noted
 
-    def asked_of_queue(self, at: Mark, sides: tuple[Value, Value]) -> None:
+    def asked_of_queue(self, at: Mark) -> None:
         """Note that the queue's name is compared with something that is known."""
         self.asked[at] = None
         self.looks_at_queue = True
 
-    def asked_of_status(self, at: Mark, number: int, call: Called | None) -> None:
+    def asked_of_status(self, number: int) -> None:
         """Note that a response's status is compared with a number."""
         self.statuses.add(number)
 

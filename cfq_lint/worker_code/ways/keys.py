@@ -9,19 +9,25 @@ from cfq_lint.worker_code.ways.values import CHANCE, CLOCK
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from cfq_lint.worker_code.ways.state import Called
-    from cfq_lint.worker_code.ways.values import Value
+    from cfq_lint.worker_code.ways.values import Called, Value
 
-_NOTES = re.compile(r"log|audit|event|history|metric|trace|attempt|fail|error|dead|dlq|usage|notif|analytic|stat|run|tmp|temp|backup|archive", re.IGNORECASE)
+_NOTES = re.compile(
+    r"log|audit|event|history|metric|trace|attempt|fail|error|dead|dlq|usage|notif|analytic|stat|run|tmp|temp|backup|archive",
+    re.IGNORECASE,
+)
 """What is called so takes down what happened: one for each delivery may be right."""
 _LIKE_A_KEY = re.compile(r"(?:^|_)(?:id|key|uuid|slug|hash|path|url|email|name)$|(?:Id|ID|Key|Uuid|Slug|Hash|Path|Url)$")
 _ROW = re.compile(
-    r"\binsert\s+(?:or\s+\w+\s+)?into\s+[\"'`\[]?(\w+)[\"'`\]]?\s*(?:\(([^)]*)\))?\s*values\s*\(([^)]*)\)", re.IGNORECASE | re.DOTALL
+    r"\binsert\s+(?:or\s+\w+\s+)?into\s+[\"'`\[]?(\w+)[\"'`\]]?\s*(?:\(([^)]*)\))?\s*values\s*\(([^)]*)\)",
+    re.IGNORECASE | re.DOTALL,
 )
 _REFUSES = re.compile(
-    r"\bon\s+conflict\b|\binsert\s+or\s+(?:ignore|replace)\b|\binsert\s+ignore\b|\bwhere\s+not\s+exists\b|\bon\s+duplicate\b", re.IGNORECASE
+    r"\bon\s+conflict\b|\binsert\s+or\s+(?:ignore|replace)\b|\binsert\s+ignore\b|\bwhere\s+not\s+exists\b|\bon\s+duplicate\b",
+    re.IGNORECASE,
 )
-_REFUSING = frozenset({"onConflictDoNothing", "onConflictDoUpdate", "onConflict", "upsert", "on_conflict_do_nothing", "on_conflict_do_update"})
+_REFUSING = frozenset(
+    {"onConflictDoNothing", "onConflictDoUpdate", "onConflict", "upsert", "on_conflict_do_nothing", "on_conflict_do_update"}
+)
 _FRESH = frozenset({CHANCE, CLOCK})
 
 
@@ -59,7 +65,8 @@ def _row_is_new(called: Called) -> bool:
     keys = {column: value for column, value in named.items() if _LIKE_A_KEY.search(column)}
     first = next(iter(named.values()))
     is_new = (first is not None and first.fresh == CHANCE and columns[0] in keys) or any(
-        value is not None and value.fresh == CHANCE and column.lower() in {"id", "uuid", "key"} for column, value in keys.items()
+        value is not None and value.fresh == CHANCE and column.lower() in {"id", "uuid", "key"}
+        for column, value in keys.items()
     )
     return is_new and not any(value is not None and value.related and not value.fresh for value in keys.values())
 

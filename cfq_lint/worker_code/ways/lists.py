@@ -4,35 +4,45 @@ from __future__ import annotations
 
 from cfq_lint.worker_code.tree import nodes as n
 from cfq_lint.worker_code.ways.calls import Calls
-from cfq_lint.worker_code.ways.state import ACKS, FAILURE, HTTP, REJECTED, Failure, Flow, Mark, State
+from cfq_lint.worker_code.ways.state import ACKS, Failure, Flow, State
 from cfq_lint.worker_code.ways.values import (
-    DATA,
     ERROR,
     FLAG,
     FUNCTION,
     LIST,
-    LITERAL,
-    MESSAGE,
     OBJECT,
     OPAQUE,
     PROMISE,
-    RESULT,
     Room,
     Value,
-    data,
     holds_message,
     unknown,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from cfq_lint.worker_code.ways.conditions import States
+    from cfq_lint.worker_code.ways.marks import Mark
 
 _ADDS = frozenset({"push", "append", "add", "unshift", "set", "extend"})
 _SAME = frozenset(
-    {"entries", "values", "keys", "slice", "splice", "concat", "reverse", "toReversed", "toSorted", "sort", "flat", "items", "copy", "toArray", "filter"}
+    {
+        "entries",
+        "values",
+        "keys",
+        "slice",
+        "splice",
+        "concat",
+        "reverse",
+        "toReversed",
+        "toSorted",
+        "sort",
+        "flat",
+        "items",
+        "copy",
+        "toArray",
+        "filter",
+    }
 )
 _TESTS = frozenset({"filter", "find", "some", "every", "findIndex", "sort", "toSorted"})
 _EACH = frozenset({"map", "forEach", "flatMap", "reduce", *_TESTS})
@@ -53,9 +63,11 @@ class Lists(Calls):
         if name in _EACH and function is not None:
             return self._each(node, value, name, function, states, room, out)
         if name in _EACH and given and given[0].kind in {OPAQUE, "handlers"}:
-            return self._each_named(node, value, name, given[0], states, room, out)
+            return self._each_named(node, value, states, room)
         if name in _SAME:
-            made = Value(LIST, related=value.related, element=value.element, key=value.key, call=value.call, fields=value.fields)
+            made = Value(
+                LIST, related=value.related, element=value.element, key=value.key, call=value.call, fields=value.fields
+            )
             made.bound = value.bound
             made.name = "entries" if name in {"entries", "items"} else "unknown" if name in {"slice", "splice"} else value.name
             return made, states
@@ -121,7 +133,9 @@ class Lists(Calls):
         if name == "reduce":
             return result, inside | outside
         kept = value.element if name in _TESTS else result
-        made = Value(LIST, related=value.related or (result.related and name == "map"), element=kept, key=value.key, call=value.call)
+        made = Value(
+            LIST, related=value.related or (result.related and name == "map"), element=kept, key=value.key, call=value.call
+        )
         made.bound = value.bound if name in {"map", "filter", "sort", "toSorted"} else None
         made.name = value.name if name in {"filter", "sort", "toSorted"} else "unknown"
         if name in {"some", "every", "findIndex"}:
@@ -132,9 +146,7 @@ class Lists(Calls):
         made.text = result.text
         return made, inside | outside
 
-    def _each_named(
-        self, node: n.Invoke, value: Value, name: str, function: Value, states: States, room: Room, out: Flow
-    ) -> tuple[Value, States]:
+    def _each_named(self, node: n.Invoke, value: Value, states: States, room: Room) -> tuple[Value, States]:
         """A function that is only named, and not the Worker's own, gets each element."""
         if value.element is not None and holds_message(value.element):
             states = self.doubted(states, self.mark(node, room))
@@ -158,7 +170,9 @@ class Lists(Calls):
                     inside, outside = self.held(each, states)
                     result, inside = self._one_settled(each.element, inside, out, at, is_caught=is_caught)
                     states = inside | outside
-                    results.append(Value(LIST, related=each.related, element=result, key=each.key, name=each.name, bound=each.bound))
+                    results.append(
+                        Value(LIST, related=each.related, element=result, key=each.key, name=each.name, bound=each.bound)
+                    )
                 else:
                     result, states = self._one_settled(each, states, out, at, is_caught=is_caught)
                     results.append(result)
@@ -168,12 +182,14 @@ class Lists(Calls):
             return Value(LIST, related=any(each.related for each in results), element=unknown(results), fields=fields), states
 
         if how in {"race", "any"}:
-            return Value(PROMISE, related=any(each.related for each in given), run=lambda states, out: (unknown(given), run(states, out)[1]))
+            return Value(
+                PROMISE,
+                related=any(each.related for each in given),
+                run=lambda states, out: (unknown(given), run(states, out)[1]),
+            )
         return Value(PROMISE, related=any(each.related for each in given), run=run, name="together")
 
-    def _one_settled(
-        self, value: Value, states: States, out: Flow, at: Mark, *, is_caught: bool
-    ) -> tuple[Value, States]:
+    def _one_settled(self, value: Value, states: States, out: Flow, at: Mark, *, is_caught: bool) -> tuple[Value, States]:
         if value.kind == LIST and value.element is not None and value.element.run is not None:
             value = value.element
         if not is_caught:
@@ -211,7 +227,13 @@ class Lists(Calls):
         def run(states: States, out: Flow) -> tuple[Value, States]:
             own = Flow()
             result, done = self.settled(value, states, own)
-            handler = functions[1] if name == "then" and len(functions) > 1 else functions[0] if name == "catch" and functions else None
+            handler = (
+                functions[1]
+                if name == "then" and len(functions) > 1
+                else functions[0]
+                if name == "catch" and functions
+                else None
+            )
             at = self.marks[id(node)]
             if name == "catch" or (name == "then" and len(functions) > 1):
                 failed = {self.caught(state, at) for state in own.raised}
@@ -272,13 +294,15 @@ class Lists(Calls):
 
 def is_of_messages(value: Value) -> bool:
     """Whether a list is that of the batch's messages, or of what was made of each of them."""
-    return value.kind == LIST and value.related and value.element is not None and (holds_message(value.element) or value.name == "messages")
+    return (
+        value.kind == LIST
+        and value.related
+        and value.element is not None
+        and (holds_message(value.element) or value.name == "messages")
+    )
 
 
 def _returns_failures(call: n.Invoke) -> bool:
     """`gather(…, return_exceptions=True)`."""
     given = [each.value for each in call.given if isinstance(each, n.Keyword) and each.name == "return_exceptions"]
     return any(isinstance(each, n.Number) and each.value is True for each in given)
-
-
-__all__ = ["DATA", "FAILURE", "HTTP", "LITERAL", "MESSAGE", "REJECTED", "RESULT", "Any", "Lists", "data", "is_of_messages"] if TYPE_CHECKING else ["Lists", "is_of_messages"]

@@ -10,7 +10,7 @@ from cfq_lint.worker_code.sending.producing import binding_of, length_of
 from cfq_lint.worker_code.tree import nodes as n
 from cfq_lint.worker_code.tree import statements as s
 from cfq_lint.worker_code.tree.asking import chain_of, unwrapped, walk
-from cfq_lint.worker_code.ways.state import Mark
+from cfq_lint.worker_code.ways.marks import Mark
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,8 +30,8 @@ _LIMITED = re.compile(r"\blimit\b", re.IGNORECASE)
 class Send:
     """A call of `send` or `sendBatch` on a binding.
 
-    `loop` is the loop around it that goes through a list, one message a turn; `unbounded` what makes a batch of any length, None
-    where something may bound it.
+    `loop` is the loop around it that goes through a list, one message a turn; `unbounded` what makes a batch of any length,
+    None where something may bound it.
     """
 
     binding: str
@@ -52,7 +52,7 @@ def sends_of(module: Module) -> Iterator[Send]:
         binding = binding_of(node, chain, module.names)
         mark = Mark(node, module)
         if chain[-1] == "send":
-            loop = _loop(node, chain, around, module)
+            loop = _loop(node, around, module)
             yield Send(binding, mark, False, Mark(loop, module) if loop is not None else None, None)
         else:
             source = _unbounded(node.given[0], node, module)
@@ -78,7 +78,7 @@ def _with_loops(node: n.Node, around: tuple[n.Node, ...]) -> Iterator[tuple[n.In
             waiting += [(each, around) for each in reversed(at.parts)]
 
 
-def _loop(node: n.Invoke, chain: tuple[str, ...], around: tuple[n.Node, ...], module: Module) -> n.Node | None:
+def _loop(node: n.Invoke, around: tuple[n.Node, ...], module: Module) -> n.Node | None:
     """The loop that a message is sent in each turn of, where one `sendBatch` could do the same."""
     loop = next((each for each in reversed(around)), None)
     if isinstance(loop, s.Repeat):
@@ -141,10 +141,8 @@ def _unbounded(value: n.Node, call: n.Invoke, module: Module) -> n.Node | None:
                     return None
                 filled = _filled(name, function)
                 resolved = names.resolved(at)
-                if filled is not None:
-                    at = filled
-                else:
-                    at = resolved if resolved is not at else _declared(name, function)
+                declared = resolved if resolved is not at else _declared(name, function)
+                at = filled if filled is not None else declared
             case n.Invoke(n.Member(of, "map" | "filter" | "flatMap" | "sort" | "reverse" | "toSorted"), _):
                 at = of
             case n.Invoke(n.Member(n.Name("Object"), "keys" | "values" | "entries"), (of, *_)):
@@ -171,7 +169,9 @@ def _is_endless(node: n.Node | None) -> bool:
     if not isinstance(node, n.Invoke):
         return False
     chain, texts = chain_of(node), [each.value for each in walk(node) if isinstance(each, n.Text | n.Template)]
-    if _LIMITED.search("\n".join([*texts, *chain])) or any(isinstance(each, n.Pair) and each.name == "limit" for each in walk(node)):
+    if _LIMITED.search("\n".join([*texts, *chain])) or any(
+        isinstance(each, n.Pair) and each.name == "limit" for each in walk(node)
+    ):
         return False
     if chain[-1:] == ("json",) and len(chain) > 1:
         return True
@@ -205,7 +205,10 @@ def _is_cut(name: str, function: n.Node) -> bool:
                 return True
             case n.Index(n.Name(of), n.Slice()) if of == name:
                 return True
-            case n.Invoke(callee, given) if _CUTS.search(".".join(chain_of(callee)[-1:])) and chain_of(callee)[-1:] not in {("sendBatch",), ("send_batch",)}:
+            case n.Invoke(callee, given) if _CUTS.search(".".join(chain_of(callee)[-1:])) and chain_of(callee)[-1:] not in {
+                ("sendBatch",),
+                ("send_batch",),
+            }:
                 if any(isinstance(inner, n.Name) and inner.id == name for inner in given):
                     return True
     return False

@@ -9,14 +9,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
-    from cfq_lint.worker_code.modules.module import Module
-    from cfq_lint.worker_code.tree.nodes import Invoke, Node
-    from cfq_lint.worker_code.ways.values import Value
+    from cfq_lint.worker_code.ways.marks import Mark
 
 ACK, ACK_ALL, RETRY, RETRY_ALL = "ack()", "ackAll()", "retry()", "retryAll()"
 ACKS, RETRIES = frozenset({ACK, ACK_ALL}), frozenset({RETRY, RETRY_ALL})
 WORK, PERHAPS, READ, PARSE, TELL, TIDY = "work", "perhaps", "read", "parse", "tell", "tidy"
-"""What a call does: work for certain, work perhaps, reading, making a value that may turn out to be none, telling, tidying up."""
+"""What a call does: work for certain, work perhaps, reading, making a value that may be none, telling, tidying up."""
 INVALID, FAILURE, HTTP, REJECTED = "invalid", "failure", "http", "rejected"
 """Why something failed: a body that can never be right, whatever was thrown, a response's status, a result that says so."""
 LAST, OF_ERROR, OF_STATUS, OF_BODY, OF_READ, MISSING, TYPE, DEFAULT_ARM = (
@@ -34,72 +32,6 @@ DONE_MAX = 2
 TOO_MANY_REQUESTS = 429
 
 
-class Mark:
-    """A place in a source: the node and its module. There is one for each node, so that the same place is the same mark."""
-
-    __slots__ = ("module", "node")
-
-    def __init__(self, node: Node, module: Module) -> None:
-        self.node = node
-        self.module = module.base
-
-
-class Called:
-    """A call that may be reached: `effect` is what it does.
-
-    `chain` is its path, with the receivers' calls; `given` the values of its own arguments, `all_given` those of its receivers'
-    calls as well. `related` says that the message is in it, `whole` that it is handed the message itself. `text` are the
-    literal strings. `loops` are the loops over messages around it, `is_checked` that somebody looks at a response's status,
-    `guards` what was known on the first way to it. `is_lost` says that nobody waits for it.
-    """
-
-    __slots__ = (
-        "all_given",
-        "chain",
-        "effect",
-        "given",
-        "guards",
-        "is_awaited",
-        "is_checked",
-        "is_lost",
-        "loops",
-        "mark",
-        "named",
-        "node",
-        "on_env",
-        "order",
-        "reached",
-        "related",
-        "text",
-        "whole",
-    )
-
-    def __init__(self, mark: Mark, node: Invoke, chain: tuple[str, ...], given: list[Value], all_given: list[Value]) -> None:
-        self.mark = mark
-        self.node = node
-        self.chain = chain
-        self.given = given
-        self.all_given = all_given
-        self.related = False
-        self.whole = False
-        self.text = ""
-        self.effect = PERHAPS
-        self.loops: tuple[Mark, ...] = ()
-        self.is_checked = False
-        self.is_awaited = False
-        self.is_lost = False
-        self.on_env = False
-        self.guards: frozenset[Any] = frozenset()
-        self.named: dict[str, Value] = {}
-        self.order = 0
-        self.reached: set[State] = set()
-
-    @property
-    def name(self) -> str:
-        """The last of the chain."""
-        return self.chain[-1] if self.chain else "?"
-
-
 class Failure(NamedTuple):
     """Something that failed: why, where, and where it was caught or looked at."""
 
@@ -112,11 +44,11 @@ class State(NamedTuple):
     """Where a message has got to on one way.
 
     `settled` is how it was settled first, at `settled_at`. `done` are the first pieces of its work, `after` the first that came
-    after an acknowledgement. `failed` is a failure that was caught and about which nothing was done yet, `noted` one about which
-    something was done, `error` what is being thrown and why. `pending` is work that the runtime waits for, `lost` work for which
-    nobody does. `risked` is what was awaited unguarded while a failure was dealt with, `changed` a change of the body, `doubt` what
-    was not followed. `guards` are what conditions told on the way, `flags` the literal values of names. `guessed` says that it is
-    not certain that this queue's messages come this way.
+    after an acknowledgement. `failed` is a failure that was caught and about which nothing was done yet, `noted` one about
+    which something was done, `error` what is being thrown and why. `pending` is work that the runtime waits for, `lost` work
+    for which nobody does. `risked` is what was awaited unguarded while a failure was dealt with, `changed` a change of the
+    body, `doubt` what was not followed. `guards` are what conditions told on the way, `flags` the literal values of names.
+    `guessed` says that it is not certain that this queue's messages come this way.
     """
 
     settled: str = ""
@@ -143,7 +75,7 @@ class State(NamedTuple):
         """The same way, with a flag set."""
         return self._replace(flags=frozenset({*(pair for pair in self.flags if pair[0] != key), (key, value)}))
 
-    def knows(self, guard: str, value: Any = True) -> bool:  # noqa: FBT002 - most guards are true or false
+    def knows(self, guard: str, value: Any = True) -> bool:
         """Whether a condition told so on the way."""
         return (guard, value) in self.guards
 

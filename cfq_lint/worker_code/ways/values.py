@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from cfq_lint.worker_code.ways.state import PERHAPS
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -9,8 +11,9 @@ if TYPE_CHECKING:
 
     from cfq_lint.worker_code.modules.module import Module
     from cfq_lint.worker_code.modules.module import Value as Meaning
-    from cfq_lint.worker_code.tree.nodes import Lambda, Node
-    from cfq_lint.worker_code.ways.state import Called, Mark
+    from cfq_lint.worker_code.tree.nodes import Invoke, Lambda
+    from cfq_lint.worker_code.ways.marks import Mark
+    from cfq_lint.worker_code.ways.state import State
 
 BATCH, MESSAGE, LIST, LITERAL, FLAG, DATA, RESULT = "batch", "message", "list", "literal", "flag", "data", "result"
 RESPONSE, STATUS, OPAQUE, PROMISE, FUNCTION, OBJECT, INSTANCE = (
@@ -31,10 +34,10 @@ class Value:
     """What an expression stands for; which fields count depends on `kind`.
 
     `related` says that the message is in it, `fresh` that another delivery makes another one. `literal` is a text, number or
-    truth value; a FLAG has one on each way, by its `key`. `chain` is the path of an OPAQUE, `call` the call that gave it, `element`
-    what a LIST holds, `fields` what an OBJECT does. `run` does what a PROMISE promises. `guard` is what a condition on it tells:
-    its kind, the truth for which it holds, and the call that it is about. `is_body` says that it is the message's own body or
-    in it, `grown` that it was counted up from what `call` read; `bound` is how long a LIST can be at most.
+    truth value; a FLAG has one on each way, by its `key`. `chain` is the path of an OPAQUE, `call` the call that gave it,
+    `element` what a LIST holds, `fields` what an OBJECT does. `run` does what a PROMISE promises. `guard` is what a condition
+    on it tells: its kind, the truth for which it holds, and the call that it is about. `is_body` says that it is the message's
+    own body or in it, `grown` that it was counted up from what `call` read; `bound` is how long a LIST can be at most.
     """
 
     __slots__ = (
@@ -91,6 +94,62 @@ class Value:
             setattr(self, name, value)
 
 
+class Called:
+    """A call that may be reached: `effect` is what it does.
+
+    `chain` is its path, with the receivers' calls; `given` the values of its own arguments, `all_given` those of its receivers'
+    calls as well. `related` says that the message is in it, `whole` that it is handed the message itself. `text` are the
+    literal strings. `loops` are the loops over messages around it, `is_checked` that somebody looks at a response's status,
+    `guards` what was known on the first way to it. `is_lost` says that nobody waits for it.
+    """
+
+    __slots__ = (
+        "all_given",
+        "chain",
+        "effect",
+        "given",
+        "guards",
+        "is_awaited",
+        "is_checked",
+        "is_lost",
+        "loops",
+        "mark",
+        "named",
+        "node",
+        "on_env",
+        "order",
+        "reached",
+        "related",
+        "text",
+        "whole",
+    )
+
+    def __init__(self, mark: Mark, node: Invoke, chain: tuple[str, ...], given: list[Value], all_given: list[Value]) -> None:
+        self.mark = mark
+        self.node = node
+        self.chain = chain
+        self.given = given
+        self.all_given = all_given
+        self.related = False
+        self.whole = False
+        self.text = ""
+        self.effect = PERHAPS
+        self.loops: tuple[Mark, ...] = ()
+        self.is_checked = False
+        self.is_awaited = False
+        self.is_lost = False
+        self.on_env = False
+        self.guards: frozenset[Any] = frozenset()
+        self.named: dict[str, Value] = {}
+        self.order = 0
+        self.reached: set[State] = set()
+
+    @property
+    def name(self) -> str:
+        """The last of the chain."""
+        return self.chain[-1] if self.chain else "?"
+
+
 class Room:
     """Where a function's names stand: the module, what they stand for, the room around it, and whose method it is.
 
@@ -142,7 +201,11 @@ def unknown(parts: Iterable[Value] = ()) -> Value:
     """What is made of several values, in a way that does not matter."""
     parts = [each for each in parts if each is not None]
     related = any(each.related for each in parts)
-    calls = [each for each in parts if each.call is not None and (each.grown or each.kind in {RESULT, RESPONSE, OPAQUE, STATUS, PROMISE})]
+    calls = [
+        each
+        for each in parts
+        if each.call is not None and (each.grown or each.kind in {RESULT, RESPONSE, OPAQUE, STATUS, PROMISE})
+    ]
     fresh = next((each.fresh for each in parts if each.fresh), "")
     errors = any(each.kind == ERROR for each in parts)
     if errors:
@@ -174,8 +237,3 @@ def holds_message(value: Value | None, depth: int = 3) -> bool:
     if value.kind == OBJECT and value.fields:
         return any(holds_message(each, depth - 1) for each in value.fields.values())
     return False
-
-
-def spread_name(target: Node) -> str:
-    """The name that is bound where all of something is taken."""
-    return str(getattr(target, "id", ""))
