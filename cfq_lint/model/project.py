@@ -136,10 +136,11 @@ def _program(path: str, environment: Environment, programs: dict[str, Program], 
     main = environment.inherited("main")
     name = main.text if main is not None else None
     if not name:
-        return Program("", {}, f"{path} names no `main`", "name the Worker's entry in `main`")
+        return Program("", None, f"{path} names no `main`", "name the Worker's entry in `main`")
     entry = os.path.normpath(os.path.join(os.path.dirname(path), name)).replace(os.sep, "/")
     if not entry.endswith(_ENDINGS):
-        return Program(entry, {}, f"{entry} is neither Python, JavaScript nor TypeScript")
+        return Program(entry, None, f"{entry} is neither Python, JavaScript nor TypeScript")
     if entry not in programs:
         programs[entry] = load(entry, read)
+        programs[entry].read_all()
     return programs[entry]

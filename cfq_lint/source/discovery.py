@@ -87,7 +87,7 @@ def _walk(top: str, excluded: tuple[Callable[[str, bool], bool], ...]) -> Iterab
         folder, ignores = waiting.pop()
         try:
             with os.scandir(folder) as entries:
-                listed = sorted(entries, key=lambda entry: entry.name)
+                listed = list(entries)
         except OSError:
             continue  # it vanished, or may not be listed; there is nothing in it for us
         if any(entry.name == ".gitignore" for entry in listed):
@@ -169,21 +169,23 @@ class Surroundings:
 
     def __init__(self) -> None:
         self._folders: dict[str, tuple[dict[str, str], str | None]] = {}
-        self._within: dict[str, tuple[str, ...]] = {}
+        self._within: dict[str, tuple[str, ...] | None] = {}
 
     def within(self, folder: str) -> tuple[str, ...]:
         """The names of the folders from the top of the repository to an absolute folder; none outside of one."""
-        known = self._within.get(folder)
-        if known is None:
-            names: list[str] = []
-            for above in _upwards(folder):
-                if os.path.exists(f"{above}/.git"):
-                    break
-                names.append(os.path.basename(above))
+        return self._way_to(folder) or ()
+
+    def _way_to(self, folder: str) -> tuple[str, ...] | None:
+        """The same; None outside of a repository."""
+        if folder not in self._within:
+            above, name = os.path.split(folder)
+            if os.path.exists(f"{folder}/.git"):
+                way: tuple[str, ...] | None = ()
             else:
-                names = []
-            known = self._within[folder] = tuple(reversed(names))
-        return known
+                way = self._way_to(above) if above != folder else None
+                way = (*way, name) if way is not None else None
+            self._within[folder] = way
+        return self._within[folder]
 
     def of(self, folder: str) -> tuple[dict[str, str], str | None]:
         """Of an absolute folder: the nearest file upwards of each of wrangler's names, the nearest folder with a redirect."""

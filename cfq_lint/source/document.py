@@ -32,6 +32,8 @@ REDIRECT = ".wrangler/deploy/config.json"
 NAMED, WITHIN, TEMPLATE, BUILT, BESIDE = "named", "within", "template", "built", "beside"
 FILE_SIZE_MAX_BYTES = 10_000_000
 """No configuration is that large; what is, is not read."""
+_USUAL_BYTES = 65_536
+"""Most are smaller, and Python makes room for all that it is asked to read before it reads."""
 
 _MARKS = (
     (codecs.BOM_UTF32_LE, "UTF-32 (little endian)"),
@@ -224,7 +226,9 @@ def read(path: str, shown: str | None = None) -> Document:
     shown = shown if shown is not None else path.replace(os.sep, "/")
     try:
         with open(path, "rb") as file:  # pathlib costs a cold start more than it serves
-            data = file.read(FILE_SIZE_MAX_BYTES + 1)
+            data = file.read(_USUAL_BYTES)
+            if len(data) == _USUAL_BYTES:
+                data += file.read(FILE_SIZE_MAX_BYTES + 1 - _USUAL_BYTES)
     except (OSError, ValueError) as error:  # a path with a zero character is a ValueError
         raise Unreadable(f"{shown}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
     if len(data) > FILE_SIZE_MAX_BYTES:
