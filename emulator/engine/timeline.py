@@ -36,6 +36,8 @@ class Timeline:
         self.account, self.strict = account, strict
         self.deliveries = Deliveries(account)
         self.unsettled: JournalUnwritable | None = None
+        self.moved_at = -1
+        """The number of the last event when time was moved last; -1 before that."""
         self._moving = False
         self._stopped = False
         self._rest_us = 0.0
@@ -231,6 +233,7 @@ class Timeline:
             yield
         finally:
             self._moving = False
+            self.moved_at = self.account.sequence
 
     def _budget(self) -> int:
         living = sum(len(queue.messages) for queue in self.account.state.queues.values())

@@ -10,8 +10,10 @@
 
 from __future__ import annotations
 
+from itertools import count
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Self, overload
+from weakref import WeakValueDictionary
 
 from emulator.core import commands
 from emulator.core.decide.manage import find
@@ -50,6 +52,11 @@ START = "2026-01-01T00:00:00Z"
 """When a new emulator's clock starts."""
 
 
+ALIVE: WeakValueDictionary[int, Emulator] = WeakValueDictionary()
+"""Every emulator that somebody holds, in order: a failing test tells of those that it used."""
+_numbers = count()
+
+
 class Emulator:
     """One account's Cloudflare Queues, in process, on a virtual clock.
 
@@ -74,6 +81,7 @@ class Emulator:
         if plan not in {"paid", "free"}:
             message = f"plan must be 'paid' or 'free', not {plan!r}"
             raise ValueError(message)
+        ALIVE[next(_numbers)] = self
         self.plan, self.seed = plan, seed
         self.flags = frozenset(flags)
         bounds, clock = limits_of(limits), VirtualClock(moment_us(start))
