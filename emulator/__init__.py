@@ -7,16 +7,20 @@ if TYPE_CHECKING:
     from emulator.engine.faults import Faults
     from emulator.engine.ledger.records import Delivery, Fate
     from emulator.testing.emulator import Emulator
+    from emulator.testing.hand_made import create_batch, result_of
     from emulator.testing.queue import Queue
     from emulator.workers.outgoing import Outgoing
     from emulator.workers.python.javascript.http_values import Response
 
-__all__ = ["Delivery", "Emulator", "Fate", "Faults", "Limits", "Outgoing", "Queue", "Refused", "Response"]
+__all__ = [
+    "Delivery", "Emulator", "Fate", "Faults", "Limits", "Outgoing", "Queue", "Refused", "Response", "create_batch", "result_of",
+]  # fmt: skip
 
 _ROOMS = {
     "Delivery": "engine.ledger.records", "Emulator": "testing.emulator", "Fate": "engine.ledger.records",
     "Faults": "engine.faults", "Limits": "core.limits", "Outgoing": "workers.outgoing", "Queue": "testing.queue",
-    "Refused": "core.refusals", "Response": "workers.python.javascript.http_values",
+    "Refused": "core.refusals", "Response": "workers.python.javascript.http_values", "create_batch": "testing.hand_made",
+    "result_of": "testing.hand_made",
 }  # fmt: skip
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from emulator.core.refusals import Refused
 from emulator.engine.bodies.undefined import UNDEFINED
+from emulator.engine.options import options_of
 from emulator.engine.targets.invocation import binding_call
 from emulator.workers.promise import Resolved
 
@@ -55,7 +56,7 @@ class Binding:
 
     def send(self, body: Any = UNDEFINED, options: Mapping[str, Any] | None = None, **given: Any) -> Resolved:
         """Send one message: `contentType`, `delaySeconds`. Raises TypeError or Refused; stored when it returns."""
-        known = _options(options, given)
+        known = options_of("send()", options, given, _OPTIONS)
         content_type = known.pop("content_type", None) or self._content_type
         with self._telling("send"):
             return Resolved(self._queue.send(_crossing(body), content_type=content_type, **known))
@@ -64,9 +65,10 @@ class Binding:
         self, messages: Iterable[Mapping[str, Any]], options: Mapping[str, Any] | None = None, **given: Any
     ) -> Resolved:
         """Send messages together: each `{"body": …, "contentType": …, "delaySeconds": …}`. Raises TypeError or Refused."""
-        known = _options(options, given)
-        known.pop("content_type", None)
-        rows = [{**row, "body": _crossing(row["body"])} if "body" in row else row for row in messages]
+        known = options_of("sendBatch()", options, given, _OPTIONS)
+        known.pop("content_type", None)  # of an options object's other members the runtime takes no notice
+        rows = [{name: _crossing(value) if name == "body" else value for name, value in row.items() if name in _ROW}
+                for row in messages]  # fmt: skip
         with self._telling("sendBatch"):
             return Resolved(self._queue.send_batch(rows, **known))
 
@@ -92,14 +94,9 @@ class Binding:
         return f"Binding({self._queue.name!r})"
 
 
-def _options(options: Mapping[str, Any] | None, given: Mapping[str, Any]) -> dict[str, Any]:
-    names = {"contentType": "content_type", "delaySeconds": "delay_seconds"}
-    merged = {names.get(name, name): value for name, value in {**(options or {}), **given}.items()}
-    unknown = {names.get(name, name) for name in given} - set(names.values())
-    if unknown:
-        message = f"unknown option {min(unknown)!r}: there are contentType and delaySeconds"
-        raise TypeError(message)
-    return {name: value for name, value in merged.items() if name in {"content_type", "delay_seconds"} and value is not None}
+_OPTIONS = ("content_type", "delay_seconds")
+_ROW = frozenset({"body", "contentType", "content_type", "delaySeconds", "delay_seconds"})
+"""What a message of sendBatch() has; other members are ignored, as the runtime does."""
 
 
 def _crossing(value: Any) -> Any:

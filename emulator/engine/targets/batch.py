@@ -14,12 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from emulator.core import refusals
 from emulator.core.commands import Settle
-from emulator.core.decide.produce import check_delay
 from emulator.engine.bodies import DECODERS, json_text
 from emulator.engine.clock import moment
-from emulator.engine.options import delay_of
+from emulator.engine.options import bounded_delay, delay_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -84,11 +82,11 @@ class Message(msgspec.Struct, gc=False, eq=False):  # made in C; no circle runs 
     def retry(self, options: Mapping[str, Any] | None = None, **given: Any) -> None:
         """Ask for the message again, after `delaySeconds`, else the defaults. Called again, it replaces the delay.
 
-        Raises TypeError for a delay beyond 32 bits, and Refused (10203) for one outside 0..86400 seconds.
+        A delay outside 0..86400 seconds becomes the nearest one inside, with a warning. Raises TypeError beyond 32 bits.
         """
         delay, said = delay_of(RETRY, options, given), self._said
-        if delay is not None:
-            check_delay(delay, said.limits)
+        if delay:
+            delay = said.bounded(delay, f"retry() of message {self.id}")
         if not said.plain and said.ignores("retry()", self.id, silent_after_ack_all=False):
             return
         if self._word == _ACKED:
@@ -135,11 +133,11 @@ class MessageBatch:
     def retry_all(self, options: Mapping[str, Any] | None = None, **given: Any) -> None:
         """Ask for every message again about which nothing has been said. A second call changes the delay only if it names one.
 
-        Raises TypeError for a delay beyond 32 bits, and Refused (10202) for one outside 0..86400 seconds.
+        A delay outside 0..86400 seconds becomes the nearest one inside, with a warning. Raises TypeError beyond 32 bits.
         """
         delay, said = delay_of(RETRY_ALL, options, given), self._said
-        if delay is not None:
-            check_delay(delay, said.limits, refusals.BatchDelayInvalid)
+        if delay:
+            delay = said.bounded(delay, "retryAll()")
         if said.refuses_late("retryAll()"):
             return
         if said.ack_all:
@@ -170,6 +168,16 @@ class MessageBatch:
         return Settle(
             self.queue, batch, outcome, error, acks, retries, said.ack_all, said.retry_all, said.retry_all_delay, lost,
             tuple(said.warnings),
+        )  # fmt: skip
+
+    def calls(self) -> Settle:
+        """What has been said so far, every acknowledgement named; nothing is settled by it."""
+        words, said = [(m.id, m._word, m._delay_seconds) for m in self._all], self._said  # noqa: SLF001 - as above
+        acks = frozenset([id for id, word, _ in words if word == _ACKED])
+        retries = tuple([(id, delay) for id, word, delay in words if word == _RETRIED])
+        return Settle(
+            self.queue, 0, "ok", None, acks, retries, said.ack_all, said.retry_all, said.retry_all_delay,
+            warnings=tuple(said.warnings),
         )  # fmt: skip
 
     def forget(self) -> None:
@@ -211,6 +219,13 @@ class _Said:
             else:
                 self.values = [_UNREAD] * len(self.stored)
         return self.values
+
+    def bounded(self, delay_seconds: int, call: str) -> int:
+        """The delay that a retry gets; one that the service does not take is told of."""
+        taken, warning = bounded_delay(delay_seconds, self.limits.delay_seconds, call)
+        if warning is not None and not self.settled:
+            self.warnings.append(warning)
+        return taken
 
     def ignores(self, call: str, id: str, *, silent_after_ack_all: bool) -> bool:
         """Whether a call on a message comes too late to have an effect."""
