@@ -11,7 +11,7 @@ from cfq_lint.worker_code.lowering.steps import DEFAULT, EVERYTHING, RETURN
 from cfq_lint.worker_code.modules.module import Module, Value
 from cfq_lint.worker_code.tree import nodes as n
 from cfq_lint.worker_code.tree import statements as s
-from cfq_lint.worker_code.tree.asking import bound_names, outside_of_functions, unwrapped, without_spread
+from cfq_lint.worker_code.tree.asking import bound_names, chain_of, outside_of_functions, unwrapped, without_spread
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,7 +25,10 @@ _THIS = "this"
 
 
 class Values:
-    """The resolver. Where modules come from is left to whoever reads them."""
+    """The resolver. `variables` are the texts in `env`; where modules come from is left to whoever reads them."""
+
+    def __init__(self, variables: Mapping[str, str]) -> None:
+        self.variables = variables
 
     def target(self, module: Module, source: str) -> Module | None:
         """The module that an import means, where it can be read."""
@@ -45,6 +48,8 @@ class Values:
                 return self._named(at, node, depth)
             case n.Member(of, name):
                 owner = self.value(at.beside(of), depth + 1)
+                if owner is None and name in self.variables and chain_of(of)[-1:] == ("env",):
+                    return at.beside(n.Text(node.at, self.variables[name]))
                 return self.member(owner, name, depth + 1) if owner is not None else None
             case n.Index(of, key):
                 owner, text = self.value(at.beside(of), depth + 1), self.text(at.beside(key))
