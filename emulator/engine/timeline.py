@@ -1,8 +1,8 @@
 """Timeline: the only loop over time. Everything due happens in order, each thing at its own moment.
 
-At one moment: expiries and lapsed leases; then handlers that have something to do, so that what ends has ended before anything
-leaves; then batches, queue by queue in order of name. The loop is a generator that yields where it has to wait in real time for
-a consumer outside: a test waits there, a server lets others work meanwhile.
+At one moment: expiries and lapsed leases; then alarms; then handlers that have something to do, so that what ends has ended
+before anything leaves; then batches, queue by queue in order of name. The loop is a generator that yields where it has to wait
+in real time for a consumer outside: a test waits there, a server lets others work meanwhile.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from emulator.core import machine
 from emulator.core.events import Delivered
+from emulator.engine.alarms import Alarms
 from emulator.engine.clock import moment, span_us
 from emulator.engine.delivery import Deliveries
 from emulator.engine.journal import JournalUnwritable
@@ -35,13 +36,18 @@ class Timeline:
     def __init__(self, account: Account, *, strict: bool = False) -> None:
         self.account, self.strict = account, strict
         self.deliveries = Deliveries(account)
+        self.alarms = Alarms()
         self.unsettled: JournalUnwritable | None = None
+        self.moved_at = -1
+        """The number of the last event when time was moved last; -1 before that."""
         self._moving = False
         self._stopped = False
         self._rest_us = 0.0
         self._moment_us = -1
         self._batches_left = 0
         self._counted = False
+        self.batches_min = _BATCHES_MIN
+        account.chance.drive(self)
 
     # --- for tests
 
@@ -77,7 +83,7 @@ class Timeline:
     def until_idle(self) -> Generator[None, None, None]:
         """From one thing to do to the next, until no batch is due and none is out. Yields as `until` does."""
         with self._hand():
-            budget, counted = _BATCHES_MIN, False
+            budget, counted = self.batches_min, False
             while True:
                 yield from self._end_outside()
                 with self.account.lock:
@@ -135,12 +141,15 @@ class Timeline:
         """Everything due at the next moment up to a target: how many batches left; None when nothing is due."""
         account, deliveries = self.account, self.deliveries
         with account.lock:
-            moment_us = _earliest(machine.next_wake(account.state), deliveries.next_wake_us())
+            moment_us = _earliest(machine.next_wake(account.state), _earliest(deliveries.next_wake_us(), self.alarms.next_us()))
             if moment_us is None or moment_us > target_us or self._stopped:
                 return None
             now_us = max(moment_us, account.now_us)
+            if account.chance.searches and now_us > account.now_us and self._leave_early():
+                return 1
             account.clock.move_to(now_us)
             account.run_passive(now_us)
+            self.alarms.ring(now_us)
             deliveries.wake(now_us)
             self._raise_pending()
             left = self._depart(now_us)
@@ -151,7 +160,9 @@ class Timeline:
         """Let every batch leave that is due; a handler that ends at once has ended before the next one leaves."""
         account, left, name = self.account, 0, ""
         if now_us != self._moment_us:
-            self._moment_us, self._batches_left, self._counted = now_us, _BATCHES_MIN, False
+            self._moment_us, self._batches_left, self._counted = now_us, self.batches_min, False
+        if account.chance.searches:
+            name = self._first_queue(now_us)
         while not self._stopped and (following := machine.next_to_depart(account.state, now_us, name)) is not None:
             name = following
             events = account.deliver(name)
@@ -170,19 +181,46 @@ class Timeline:
             self._raise_pending()
         return left
 
+    def _leave_early(self) -> bool:
+        """Whether a search lets a batch leave that might still wait."""
+        account = self.account
+        for name, queue in sorted(account.state.queues.items()):
+            due_us = queue.wake_departure_us
+            if due_us is None or due_us <= account.now_us or not account.peek(name, 1):
+                continue
+            if account.chance.choose(2, "early_batches", name):
+                for event in account.deliver(name):
+                    assert isinstance(event, Delivered), "only a batch leaves"
+                    self.deliveries.start(event)
+                return True
+        return False
+
+    def _first_queue(self, now_us: int) -> str:
+        """The queue whose batch a search lets leave first at this moment."""
+        machine.refresh(self.account.state)
+        queues = sorted(self.account.state.queues.items())
+        due = [name for name, queue in queues if queue.wake_departure_us is not None and queue.wake_departure_us <= now_us]
+        return due[self.account.chance.choose(len(due), "queues", due)] if len(due) > 1 else ""
+
     def _move_to(self, target_us: int) -> None:
         clock = self.account.clock
         if target_us > clock.now_us():
             clock.move_to(target_us)
 
     def next_due_us(self) -> int | None:
-        """When a batch leaves or a handler goes on next; None when nothing is due."""
+        """When a batch leaves, a handler goes on or an alarm goes off next; None when nothing is due."""
         with self.account.lock:
-            return _earliest(machine.next_departure_us(self.account.state), self.deliveries.next_wake_us())
+            wake_us = _earliest(self.deliveries.next_wake_us(), self.alarms.next_us())
+            return _earliest(machine.next_departure_us(self.account.state), wake_us)
 
     def stop(self) -> None:
         """Let no batch leave any more."""
         self._stopped = True
+
+    @property
+    def moving(self) -> bool:
+        """Whether time is being moved."""
+        return self._moving
 
     @property
     def inside_handler(self) -> bool:
@@ -199,10 +237,11 @@ class Timeline:
             yield
         finally:
             self._moving = False
+            self.moved_at = self.account.sequence
 
     def _budget(self) -> int:
         living = sum(len(queue.messages) for queue in self.account.state.queues.values())
-        return _BATCHES_MIN + _BATCHES_PER_MESSAGE * living
+        return self.batches_min + _BATCHES_PER_MESSAGE * living
 
     def _endless(self, what: str) -> str:
         names = [name for name, queue in sorted(self.account.state.queues.items()) if queue.messages]

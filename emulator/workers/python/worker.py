@@ -9,13 +9,14 @@ from contextlib import contextmanager
 from http.client import responses
 from typing import TYPE_CHECKING, Any
 
-from emulator.engine.clock import moment
-from emulator.engine.targets.invocation import binding_call
+from emulator.engine.clock import moment, moment_us
+from emulator.engine.targets.awaits import late_call
+from emulator.engine.targets.invocation import LOST
 from emulator.workers.outgoing import Outgoing, answer_of
 from emulator.workers.python.batch import WorkerBatch
 from emulator.workers.python.console import Console, Line
 from emulator.workers.python.entry import ARGUMENTS, HANDLERS, Entry, call_with, places
-from emulator.workers.python.errors import FetchRefused, hearing, tell
+from emulator.workers.python.errors import FetchRefused, JsException, hearing, tell
 from emulator.workers.python.importing import Importer
 from emulator.workers.python.javascript.http_values import Request, Response, request_of
 from emulator.workers.python.runtime_names import missing
@@ -25,6 +26,7 @@ from emulator.workers.python.surroundings import Surroundings
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Generator, Iterator
     from contextlib import AbstractContextManager
+    from datetime import datetime
     from pathlib import Path
     from types import ModuleType
 
@@ -92,6 +94,11 @@ class Worker:
             message = f"a fetch handler gives a Response, not {type(answer).__name__}"
             raise TypeError(message)
         return answer
+
+    async def scheduled(self, cron: str = "", scheduled_time: datetime | None = None) -> None:
+        """Let the Worker do what it does on a cron trigger. Raises what the handler raises, RuntimeError without one."""
+        at_us = self._host.now_us() if scheduled_time is None else moment_us(scheduled_time)
+        await self._run("scheduled", (ScheduledController(cron, at_us // 1_000),))
 
     def call(self, name: str, *given: Any, **named: Any) -> Any:
         """Call a handler (`env` and `ctx` are added), a function of the module, or a method of the Worker's class.
@@ -174,10 +181,8 @@ class Worker:
         self.fetches.append(sent)
         if self.responder is None:
             raise FetchRefused(sent.method, sent.url)
-        with binding_call():
-            answer = self.responder(sent)
-        if inspect.isawaitable(answer):
-            answer = await answer
+        responder = self.responder
+        answer = await late_call((sent.method, sent.url), lambda: responder(sent), lambda: JsException(LOST))
         status, headers, body = answer_of(answer)
         response = Response(body, status, responses.get(status, ""), headers)
         response.url = request.url
@@ -198,6 +203,21 @@ class Worker:
 
     def __repr__(self) -> str:
         return f"<Worker {self._main.name}>"
+
+
+class ScheduledController:
+    """What a `scheduled` handler gets: `cron`, `scheduledTime` in milliseconds since 1970, `noRetry()`."""
+
+    type = "scheduled"
+
+    def __init__(self, cron: str, scheduled_ms: int) -> None:
+        self.cron, self.scheduledTime = cron, scheduled_ms
+
+    def noRetry(self) -> None:  # noqa: N802 - JavaScript's name
+        """Nothing: a cron trigger that fails is not run again."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise missing(self, "controller", name)
 
 
 class RequestContext:

@@ -57,7 +57,7 @@ def test_a_bundle_runs_in_workerd_and_its_stacks_lead_to_the_source(tools, tmp_p
     found = bundle(fixture_options(), tools)
     assert found.exports == ("Counter", "default")
     assert found.flags == {"enable_nodejs_fs_module"}
-    told = json.loads(answer(tools, found.modules, tmp_path, DATE, {"nodejs_compat", *found.flags}))
+    told = json.loads(answer(tools, found.modules, tmp_path, date=DATE, flags={"nodejs_compat", *found.flags}))
     stack = SourceMap(found.source_map, FIXTURE).mapped(told.pop("stack"), found.modules[0].name)
     assert told == EXPECTED
     lines = (FIXTURE / "src/index.tsx").read_text().splitlines()
@@ -76,7 +76,7 @@ def test_wrangler_s_own_bundle_says_the_same(tools, tmp_path):
     kinds = {".js": "esModule", ".wasm": "wasm", ".bin": "data", ".html": "text", ".md": "text"}
     files = sorted((each for each in (tmp_path / "out").iterdir() if each.suffix in kinds), key=lambda each: each.suffix != ".js")
     given = [(each.name if each.suffix == ".js" else f"./{each.name}", kinds[each.suffix], each) for each in files]
-    told = json.loads(answer(tools, given, tmp_path, DATE, {"nodejs_compat"}))
+    told = json.loads(answer(tools, given, tmp_path, date=DATE, flags={"nodejs_compat"}))
     del told["stack"]
     # unenv's fs of such a date is a stand-in, of which wrangler's bundle has one for each name.
     assert told == EXPECTED

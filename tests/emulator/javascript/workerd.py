@@ -11,8 +11,8 @@ import urllib.request
 SECONDS = 20
 
 
-def answer(tools, modules, folder, date, flags):
-    """The text that the first module's `fetch` answers with. `modules` are (name, kind, file)."""
+def answer(tools, modules, folder, *, date, flags, bindings="", services=""):
+    """The text that the first module's `fetch` answers with. `modules` are (name, kind, file); the others are workerd's own."""
     rows = []
     for number, (name, kind, file) in enumerate(modules):
         (folder / f"m{number}").write_bytes(file.read_bytes())
@@ -21,7 +21,7 @@ def answer(tools, modules, folder, date, flags):
         f"""using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
   services = [(name="m", worker=(modules=[{", ".join(rows)}],
-    compatibilityDate="{date}", compatibilityFlags={json.dumps(sorted(flags))}))],
+    compatibilityDate="{date}", compatibilityFlags={json.dumps(sorted(flags))}, bindings=[{bindings}])), {services}],
   sockets = [(name="s", address="127.0.0.1:0", http=(), service="m")]);"""
     )
     command = [tools.workerd, "serve", "--experimental", "--control-fd=1", folder / "c.capnp"]
