@@ -246,8 +246,11 @@ def meant(wrong: str, keys: dict[str, Key] | tuple[str, ...]) -> Spelling | None
     known = table.get(plain)
     if known is not None:
         return known
-    near = [key for key in keys if slips(plain, normal(key)) <= (1 if len(plain) < _SHORT else 2)]
-    return Spelling(min(near, key=lambda key: slips(plain, normal(key)))) if near else None
+    most = 1 if len(plain) < _SHORT else _SLIPS
+    spelt = [(normal(key), key) for key in keys]
+    near = [(slips(plain, name), key) for name, key in spelt if abs(len(name) - len(plain)) <= most]
+    count, key = min(near, key=lambda each: each[0], default=(most + 1, ""))
+    return Spelling(key) if count <= most else None
 
 
 _SHORT = 7

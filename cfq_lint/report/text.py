@@ -39,10 +39,12 @@ def block(finding: Finding, paint: Paint, width: int) -> str:
     """A finding with the line that it stands in and what to do about it, and a line end."""
     from cfq_lint.report._excerpt import excerpt  # a clean run does not need it
 
-    where = paint("bold", f"{finding.path}:{finding.line}:{finding.column}:")
+    place = finding.place
+    line, column = place.lines.position(place.start)
+    where = paint("bold", f"{place.path}:{line}:{column}:")
     lines = [f"{where} {paint(finding.severity, finding.severity)} {finding.code} {paint('bold', finding.name)}"]
     lines += _wrapped(finding.message, width)
-    lines += excerpt(finding.place, paint, width)
+    lines += excerpt(place, paint, width)
     lines += [f"  {paint('dim', 'see')} {r.place.path}:{r.place.line}:{r.place.column}: {r.message}" for r in finding.related]
     if finding.fix is not None:
         how = "--fix" if finding.fix.safe else "--unsafe-fixes"
@@ -53,11 +55,15 @@ def block(finding: Finding, paint: Paint, width: int) -> str:
 
 
 def _wrapped(message: str, width: int) -> list[str]:
+    """The message in lines, broken between words alone, so that names and commands can be copied."""
     if len(message) + 2 < width:
         return [f"  {message}"]
-    import textwrap
-
-    return textwrap.wrap(message, width - 2, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)
+    lines = [" "]
+    for word in message.split():
+        if len(lines[-1]) + len(word) + 1 > width - 2 and lines[-1] != " ":
+            lines.append(" ")
+        lines[-1] += f" {word}"
+    return lines
 
 
 def summed_up(report: Report, paint: Paint, *, tell_skipped: bool = False) -> str:

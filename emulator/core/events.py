@@ -173,6 +173,16 @@ class Purged(NamedTuple):
     ids: tuple[str, ...]
 
 
+class Redriven(NamedTuple):
+    """Messages were sent again from one queue to another, `target`, and are ready there at a moment."""
+
+    at_us: int
+    queue: str
+    ids: tuple[str, ...]
+    target: str
+    ready_us: int
+
+
 class ClockStopped(NamedTuple):
     """The emulator closed at this moment."""
 
@@ -181,7 +191,7 @@ class ClockStopped(NamedTuple):
 
 Event = (
     QueueCreated | QueueChanged | QueueDeleted | ConsumerSet | ConsumerRemoved | HandlerAttached | Sent | Delivered | Settled
-    | Pulled | LeasesSettled | LeasesLapsed | LeasesExtended | Expired | Purged | ClockStopped
+    | Pulled | LeasesSettled | LeasesLapsed | LeasesExtended | Expired | Purged | Redriven | ClockStopped
 )  # fmt: skip
 
 KINDS: dict[str, type[Any]] = {kind.__name__: kind for kind in Event.__args__}
