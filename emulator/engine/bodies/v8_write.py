@@ -20,11 +20,12 @@ from emulator.engine.bodies.undefined import UNDEFINED
 from emulator.engine.bodies.v8_values import (
     ERROR_TAGS,
     HEADER,
+    NUMBER_MAX,
     REGEXP_FLAGS,
-    SAFE_MAX,
     SMI_MAX,
     SMI_MIN,
     ClonedError,
+    ClonedMap,
     DataCloneError,
 )  # fmt: skip
 from emulator.engine.error_text import error_message, error_name
@@ -83,7 +84,8 @@ class _Writer:
             return None
         self._take_place(value)
         if isinstance(value, dict):
-            return self._members(value) if all(isinstance(key, str) for key in value) else self._map(value)
+            plain = not isinstance(value, ClonedMap) and all(isinstance(key, str) for key in value)
+            return self._members(value) if plain else self._map(value)
         if isinstance(value, list | tuple):
             return self._array(value)
         if isinstance(value, set | frozenset):
@@ -103,7 +105,7 @@ class _Writer:
         self._count += 1
 
     def _number(self, value: float) -> None:
-        if isinstance(value, int) and abs(value) > SAFE_MAX:
+        if isinstance(value, int) and abs(value) > NUMBER_MAX:
             size_bytes = (value.bit_length() + 63) // 64 * 8
             self.out += b"Z" + _varint(size_bytes << 1 | (value < 0)) + abs(value).to_bytes(size_bytes, "little")
         elif _is_smi(value):
@@ -213,7 +215,7 @@ def _is_smi(value: float) -> bool:
 
 def _are_doubles(values: list[Any] | tuple[Any, ...]) -> bool:
     """Whether V8 keeps an array as doubles: numbers alone, one of them with a fraction or large. Then all are written so."""
-    if not all(type(each) is float or (type(each) is int and abs(each) <= SAFE_MAX) for each in values):
+    if not all(type(each) is float or (type(each) is int and abs(each) <= NUMBER_MAX) for each in values):
         return False
     return not all(map(_is_smi, values))
 

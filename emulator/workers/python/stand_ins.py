@@ -11,17 +11,22 @@ from typing import TYPE_CHECKING, Any
 
 from emulator.engine.bodies.undefined import UNDEFINED
 from emulator.workers.python import asgi, worker_time
-from emulator.workers.python.errors import JsException, NotEmulated
+from emulator.workers.python.errors import ConversionError, JsException, NotEmulated
 from emulator.workers.python.javascript import convert, js_globals
 from emulator.workers.python.javascript.headers import Headers
 from emulator.workers.python.javascript.http_values import Request, Response
-from emulator.workers.python.javascript.js_url import URL
-from emulator.workers.python.javascript.js_values import JsProxy
+from emulator.workers.python.javascript.js_binary import BINARY
+from emulator.workers.python.javascript.js_crypto import Crypto
+from emulator.workers.python.javascript.js_events import events
+from emulator.workers.python.javascript.js_numbers import NUMBERS, math_object
+from emulator.workers.python.javascript.js_url import URL, URLSearchParams
+from emulator.workers.python.javascript.js_values import JSNULL, JsProxy
 from emulator.workers.python.javascript.to_js import create_proxy, to_js
 from emulator.workers.python.worker_sys import WorkerSys, worker_os
 
 if TYPE_CHECKING:
     from collections.abc import Callable, MutableMapping
+    from random import Random
 
     from emulator.workers.python.console import Console
 
@@ -73,6 +78,7 @@ def stand_ins(
     wait_until: Callable[[Any], None],
     now_us: Callable[[], int],
     environ: MutableMapping[str, str],
+    draw: Random,
 ) -> dict[str, ModuleType]:
     """The modules by dotted name, and the base class as `workers.WorkerEntrypoint`."""
     base = type("WorkerEntrypoint", (WorkerEntrypoint,), {"__module__": "workers", "__doc__": WorkerEntrypoint.__doc__})
@@ -81,7 +87,7 @@ def stand_ins(
     ffi = StandIn(
         "pyodide.ffi",
         {
-            "JsException": JsException, "JsProxy": JsProxy, "create_proxy": create_proxy, "jsnull": None,
+            "ConversionError": ConversionError, "JsException": JsException, "JsProxy": JsProxy, "create_proxy": create_proxy, "jsnull": JSNULL,
             "to_js": to_js,
         },
     )  # fmt: skip
@@ -100,7 +106,9 @@ def stand_ins(
         {
             "Array": js_globals.Array, "Date": js_globals.Date(lambda: now_us() // 1_000), "Headers": Headers,
             "JSON": js_globals.JSON, "Map": js_globals.Map, "Object": js_globals.Object, "Request": Request,
-            "Response": Response, "URL": URL, "console": console, "fetch": fetch, "undefined": UNDEFINED,
+            "Response": Response, "URL": URL, "URLSearchParams": URLSearchParams, "console": console, "fetch": fetch,
+            "undefined": UNDEFINED, "structuredClone": js_globals.structured_clone, "Math": math_object(draw),
+            "crypto": Crypto(draw), **BINARY, **NUMBERS, **events(now_us),
         },
     )  # fmt: skip
     pyodide = StandIn("pyodide", {"ffi": ffi})

@@ -7,6 +7,7 @@ import inspect
 import types
 from contextlib import contextmanager
 from http.client import responses
+from random import Random
 from typing import TYPE_CHECKING, Any
 
 from emulator.engine.clock import moment
@@ -66,6 +67,7 @@ class Worker:
             wait_until=self._wait_until,
             now_us=host.now_us,
             environ=self._around.environ,
+            draw=Random(main.name),  # what a Worker draws is the same in every run
         )
         self._closed = False
         self._importer = Importer(_roots(main.parent, project), modules)

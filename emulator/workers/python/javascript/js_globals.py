@@ -130,6 +130,11 @@ class Array(Partial):
         return isinstance(value, list)
 
 
+def structured_clone(value: Any, _options: Any = None) -> Any:
+    """A copy, as JavaScript copies what crosses. Raises DataCloneError."""
+    return python_to_rpc(stored(value, as_json=False))
+
+
 class Map(Partial):
     """`Map.new(pairs)`."""
 
