@@ -33,7 +33,7 @@ _USUAL = (
     *("worker/index", "worker", "workers/app", "server/index", "server", "app/worker", "index", "custom-worker"),
 )
 _HOOKS = ("server/plugins", "src/server/plugins", "plugins")
-"""Nitro, and Nuxt with it, hands a batch to the hook `cloudflare:queue`, in a plugin. https://nitro.build/deploy/providers/cloudflare"""
+"""Nitro hands a batch to the hook `cloudflare:queue`, in a plugin: https://nitro.build/deploy/providers/cloudflare."""
 _MAY_HANDLE = re.compile(r"\bqueue\b")
 
 

@@ -223,7 +223,7 @@ def _as_handler(hook: n.Lambda) -> n.Lambda:
     """A hook that takes its event apart, as a handler with parameters."""
     first = hook.parameters[0] if hook.parameters else None
     names = {each.id: each for each in first.names} if isinstance(first, n.Pattern) else {}
-    parameters = tuple(names.get(name, n.Other(hook.at, ())) for name in ("batch", "env", "context"))
+    parameters = tuple(names.get(name, n.Name(hook.at, "", n.Scope())) for name in ("batch", "env", "context"))
     return n.Lambda(hook.at, hook.name, parameters if "batch" in names else (), hook.body, hook.is_async, hook.gives)
 
 

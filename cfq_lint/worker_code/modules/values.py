@@ -72,7 +72,7 @@ class Values:
         while scope is not None and node.id not in scope.names:
             scope = scope.outer
         bound = scope.names[node.id] if scope is not None else []
-        if len(bound) == 1 and bound[0] is not None:
+        if len(bound) == 1 and bound[0] is not None and not _is_asked_for(bound[0]):
             inner = at if scope is not at.module.source.scope else Value(at.module.base, at.node, {})
             return self.value(inner.beside(bound[0]), depth + 1) if node.id not in at.module.names.replaced else None
         if node.id in at.around:
@@ -302,6 +302,12 @@ def _instance(made: Value, at: Value, node: n.Invoke) -> Value:
 _GIVEN = "new …"
 """The name, which no source can bind, of the call that makes an object."""
 _CONSTRUCTORS = frozenset({"constructor", "__init__"})
+
+
+def _is_asked_for(node: n.Node) -> bool:
+    """Whether a value is `require("…")` or `await import("…")`."""
+    node = unwrapped(node)
+    return isinstance(node, n.Invoke) and isinstance(node.callee, n.Name) and node.callee.id in {"require", "import"}
 
 
 def without_list(key: n.Node) -> n.Node:
