@@ -20,10 +20,11 @@ from emulator.engine.bodies.undefined import UNDEFINED
 from emulator.engine.bodies.v8_values import (
     ERROR_TAGS,
     HEADER,
-    NUMBER_MAX,
     REGEXP_FLAGS,
+    SAFE_MAX,
     SMI_MAX,
     SMI_MIN,
+    BigInt,
     ClonedError,
     ClonedMap,
     DataCloneError,
@@ -105,7 +106,7 @@ class _Writer:
         self._count += 1
 
     def _number(self, value: float) -> None:
-        if isinstance(value, int) and abs(value) > NUMBER_MAX:
+        if isinstance(value, BigInt) or (isinstance(value, int) and abs(value) > SAFE_MAX):
             size_bytes = (value.bit_length() + 63) // 64 * 8
             self.out += b"Z" + _varint(size_bytes << 1 | (value < 0)) + abs(value).to_bytes(size_bytes, "little")
         elif _is_smi(value):
@@ -215,7 +216,7 @@ def _is_smi(value: float) -> bool:
 
 def _are_doubles(values: list[Any] | tuple[Any, ...]) -> bool:
     """Whether V8 keeps an array as doubles: numbers alone, one of them with a fraction or large. Then all are written so."""
-    if not all(type(each) is float or (type(each) is int and abs(each) <= NUMBER_MAX) for each in values):
+    if not all(type(each) is float or (type(each) is int and abs(each) <= SAFE_MAX) for each in values):
         return False
     return not all(map(_is_smi, values))
 

@@ -55,7 +55,7 @@ class JsException(Exception):  # noqa: N818 - Pyodide's name
         self.name, self.message = name, message
 
 
-class ConversionError(Exception):  # noqa: N818 - Pyodide's name
+class ConversionError(Exception):
     """`pyodide.ffi.ConversionError`: a value has no JavaScript form, such as a dict's key that is a tuple."""
 
 

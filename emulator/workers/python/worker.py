@@ -67,7 +67,7 @@ class Worker:
             wait_until=self._wait_until,
             now_us=host.now_us,
             environ=self._around.environ,
-            draw=Random(main.name),  # what a Worker draws is the same in every run
+            draw=Random(main.name),  # noqa: S311 - what a Worker draws is the same in every run
         )
         self._closed = False
         self._importer = Importer(_roots(main.parent, project), modules)
@@ -82,7 +82,7 @@ class Worker:
             if found is None:
                 raise RuntimeError(self._entry.missing("queue"))
             self._warn_of_narrow(found)
-            result = call_with(found, (WorkerBatch(batch),), (self.env, context))
+            result = call_with(found, (WorkerBatch(batch, raw=not inspect.ismethod(found)),), (self.env, context))
         return self._within(context, result) if inspect.isawaitable(result) else result
 
     async def fetch(self, request: Any, init: Any = None, /, **options: Any) -> Response:

@@ -4,8 +4,8 @@ The rules are those of workers-runtime-sdk's rpc.py over Pyodide; what both real
 fixtures/python_workers/conformance, and the tests hold these to it. To JavaScript: dict → object, list → array, None → null,
 set → Set, datetime → Date, Exception → Error, bytes and views → typed arrays, what has `js_object` → that; everything else is a
 proxy, of which JSON keeps `{}` (a UUID, a Decimal, an Enum, a date!) and structured clones nothing. Tuples, bytearrays and
-awaitables are refused. To Python: null → None, object → JsDict, array → list, Date → datetime, Error → Exception (its toString()),
-typed arrays → memoryview.
+awaitables are refused. To Python: null → None, object → JsDict, array → list, Date → datetime, Error → Exception (its
+toString()), typed arrays → memoryview.
 """
 
 from __future__ import annotations
@@ -19,21 +19,33 @@ from typing import Any
 
 from emulator.engine.bodies.stringify import key_text
 from emulator.engine.bodies.undefined import UNDEFINED
-from emulator.engine.bodies.v8_values import NUMBER_MAX, ClonedError, ClonedMap
+from emulator.engine.bodies.v8_values import BigInt, ClonedError, ClonedMap
 from emulator.workers.python.errors import ConversionError, JsException, JsTypeError
 from emulator.workers.python.javascript.js_binary import JsBuffer
 from emulator.workers.python.javascript.js_time import JsTime
 from emulator.workers.python.javascript.js_values import (
-    JSNULL, JsArray, JsDict, JsError, JsList, JsLiteralMap, JsMap, JsObject, JsProxy, JsWrapper, members,
+    JSNULL,
+    JsArray,
+    JsDict,
+    JsError,
+    JsList,
+    JsLiteralMap,
+    JsMap,
+    JsObject,
+    JsProxy,
+    JsWrapper,
+    members,
 )  # fmt: skip
 from emulator.workers.python.javascript.to_js import PyProxy, create_proxy
 
+NUMBER_MAX = 2**53 - 2
+"""A greater int is a BigInt: Pyodide leaves Number.MAX_SAFE_INTEGER itself out."""
 _WHOLE_MAX = 1e21
 """Below, JavaScript writes whole numbers without an exponent."""
 
 
 def refuse_disabled(value: Any) -> None:
-    """Raise TypeError for what the SDK does not let cross, wherever in the value it stands. It iterates: a generator is used up."""
+    """Raise TypeError for what the SDK does not let cross, wherever in the value. It iterates: a generator is used up."""
     if callable(value) and not isinstance(value, type):
         return
     if isinstance(value, tuple | bytearray):
@@ -50,7 +62,7 @@ def refuse_disabled(value: Any) -> None:
 
 
 def python_to_rpc(value: Any) -> Any:
-    """The JavaScript value of a Python value. Raises TypeError for a type that cannot cross, ConversionError for a dict's key."""
+    """The JavaScript value of a Python value. Raises TypeError for a type that cannot cross, ConversionError for a key."""
     if isinstance(value, JsProxy | JsTime):
         return value
     refuse_disabled(value)
@@ -117,7 +129,7 @@ def python_from_rpc(value: Any) -> Any:
 def stored(value: Any, *, as_json: bool) -> Any:
     """What a store keeps of a value that crosses: as JSON.stringify writes it, or as structured clone copies it.
 
-    Raises TypeError for a value that cannot cross and, as JSON, for a BigInt; JsException (DataCloneError) for what cannot be cloned.
+    Raises TypeError for a value that cannot cross and, as JSON, for a BigInt; JsException (DataCloneError) for no clone.
     """
     value = python_to_rpc(value)
     return _as_json(value) if as_json else _cloned(value)
@@ -145,8 +157,8 @@ def _as_json(value: Any) -> Any:
         return {key: entry for key, entry in kept.items() if entry is not UNDEFINED}
     if isinstance(value, list | tuple):
         return [None if (kept := _as_json(entry)) is UNDEFINED else kept for entry in value]
-    if isinstance(value, JsBuffer | bytes | memoryview | array):
-        return {str(place): _as_json(entry) for place, entry in enumerate(value)} if not isinstance(value, JsBuffer) or value.typed else {}
+    if isinstance(value, JsBuffer) and value.typed:
+        return {str(place): _as_json(entry) for place, entry in enumerate(value)}
     return {}
 
 
@@ -172,7 +184,7 @@ def _cloned(value: Any) -> Any:
     if isinstance(value, JsError):
         return ClonedError(value.message, stack=f"Error: {value.message}")
     if isinstance(value, int) and not isinstance(value, bool):
-        return int(value)
+        return BigInt(value) if abs(value) > NUMBER_MAX else int(value)
     if isinstance(value, JsLiteralMap):
         raise _not_cloned(value)
     if isinstance(value, JsMap):

@@ -19,6 +19,7 @@ from emulator.workers.python.runtime_names import Partial
 
 if TYPE_CHECKING:
     import random
+    from collections.abc import Callable
 
 _DIGESTS = {"MD5": "md5", "SHA-1": "sha1", "SHA-256": "sha256", "SHA-384": "sha384", "SHA-512": "sha512"}
 
@@ -47,24 +48,26 @@ class Subtle(Partial):
 
     def digest(self, algorithm: Any, content: Any) -> Promise:
         """The digest of bytes, as an ArrayBuffer."""
-        return Promise(lambda: JsBuffer(hashlib.new(_digest(algorithm), bytes(content)).digest(), typed=False))
+        return _done(lambda: JsBuffer(hashlib.new(_digest(algorithm), bytes(content)).digest(), typed=False))
 
     def importKey(self, form: str, content: Any, algorithm: Any, _extractable: bool, _usages: Any) -> Promise:  # noqa: N802
         """A key for HMAC from its raw bytes."""
         chosen = options_of(algorithm, {})
         if form != "raw" or chosen.get("name") != "HMAC":
             raise JsException(f"the emulator imports raw HMAC keys, not {form} for {chosen.get('name')}", "NotSupportedError")
-        return Promise(lambda: JsObject(type="secret", digest=_digest(chosen.get("hash")), content=bytes(content)))
+        return _done(lambda: JsObject(type="secret", digest=_digest(chosen.get("hash")), content=bytes(content)))
 
     def sign(self, _algorithm: Any, key: JsObject, content: Any) -> Promise:
         """The signature of bytes, as an ArrayBuffer."""
-        return Promise(lambda: JsBuffer(hmac.digest(key["content"], bytes(content), key["digest"]), typed=False))
+        return _done(lambda: JsBuffer(hmac.digest(key["content"], bytes(content), key["digest"]), typed=False))
 
     def verify(self, _algorithm: Any, key: JsObject, signature: Any, content: Any) -> Promise:
         """Whether a signature is that of bytes."""
-        return Promise(
-            lambda: hmac.compare_digest(bytes(signature), hmac.digest(key["content"], bytes(content), key["digest"]))
-        )
+        return _done(lambda: hmac.compare_digest(bytes(signature), hmac.digest(key["content"], bytes(content), key["digest"])))
+
+
+def _done(work: Callable[[], Any]) -> Promise:
+    return Promise(work, ("crypto",), may_fail=False)
 
 
 def _digest(algorithm: Any) -> str:

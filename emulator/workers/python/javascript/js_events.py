@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Callable, Generator, Iterable
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from emulator.workers.python.errors import JsException
 from emulator.workers.python.javascript.js_values import JsArray, JsObject, JsProxy
 from emulator.workers.python.runtime_names import Partial
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterable
 
 
 class Timers:
@@ -65,7 +68,7 @@ def queue_microtask(function: Callable[[], Any]) -> None:
     asyncio.get_running_loop().call_soon(lambda: _called(function, ()))
 
 
-class Promise(JsProxy):
+class Promise(Partial, JsProxy):
     """A promise: await it, or chain with `then`, `catch`, `finally_`."""
 
     def __init__(self, future: asyncio.Future[Any]) -> None:
@@ -175,7 +178,8 @@ class AbortSignal(Partial):
     """`aborted`, `reason`, `throwIfAborted()`, `addEventListener("abort", …)`."""
 
     def __init__(self) -> None:
-        self.aborted, self.reason = False, None
+        self.aborted = False
+        self.reason: Any = None
         self.onabort: Callable[[Any], Any] | None = None
         self._listeners: list[Callable[[Any], Any]] = []
 
@@ -202,7 +206,7 @@ class AbortSignal(Partial):
             if each.aborted:
                 made.end(each.reason)
             else:
-                each.addEventListener("abort", lambda _event, each=each: made.end(each.reason))
+                each.addEventListener("abort", partial(_follow, made, each))
         return made
 
     def end(self, reason: Any = None) -> None:
@@ -227,6 +231,10 @@ class AbortSignal(Partial):
         self._listeners = [each for each in self._listeners if each != function]
 
 
+def _follow(signal: AbortSignal, first: AbortSignal, _event: Any) -> None:
+    signal.end(first.reason)
+
+
 class AbortController(Partial):
     """`AbortController.new()`: `signal`, `abort(reason)`."""
 
@@ -244,7 +252,7 @@ class AbortController(Partial):
 
 
 class Performance(Partial):
-    """`performance.now()`: milliseconds since the Worker was loaded, which stand while code runs. `timeOrigin` is 0, as there."""
+    """`performance.now()`, which stands while code runs. `timeOrigin` is 0, as there."""
 
     timeOrigin = 0  # noqa: N815 - JavaScript's name
 
@@ -260,7 +268,7 @@ def events(now_us: Callable[[], int]) -> dict[str, Any]:
     """The globals by name, for one Worker."""
     timers = Timers()
     return {
-        "AbortController": AbortController, "AbortSignal": AbortSignal, "Promise": Promise, "performance": Performance(now_us),
-        "queueMicrotask": queue_microtask, "setTimeout": timers.set_timeout, "setInterval": timers.set_interval,
-        "clearTimeout": timers.clear, "clearInterval": timers.clear,
+        "AbortController": AbortController, "AbortSignal": AbortSignal, "Promise": Promise,
+        "performance": Performance(now_us), "queueMicrotask": queue_microtask,
+        "setTimeout": timers.set_timeout, "setInterval": timers.set_interval, "clearTimeout": timers.clear, "clearInterval": timers.clear,
     }  # fmt: skip

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-import random
 import re
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote
 
 from emulator.workers.python.errors import JsException
 from emulator.workers.python.runtime_names import Partial
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from random import Random
 
 _NUMBER = re.compile(r"\s*([+-]?(?:\d+\.?\d*(?:e[+-]?\d+)?|\.\d+(?:e[+-]?\d+)?|Infinity))", re.IGNORECASE)
 _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
@@ -23,7 +25,7 @@ def _whole(value: float) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def math_object(draw: random.Random) -> Partial:
+def math_object(draw: Random) -> Partial:
     """`Math`; `draw` is what `Math.random()` draws from."""
     functions: dict[str, Callable[..., Any]] = {
         "abs": abs, "ceil": math.ceil, "floor": math.floor, "trunc": math.trunc, "sqrt": math.sqrt, "log": math.log,
@@ -33,7 +35,8 @@ def math_object(draw: random.Random) -> Partial:
         "sign": lambda value: (value > 0) - (value < 0),
     }  # fmt: skip
     found = {name: _rounded(function) for name, function in functions.items()}
-    return type("Math", (Partial,), {**found, "random": staticmethod(draw.random), "PI": math.pi, "E": math.e})()
+    made: Partial = type("Math", (Partial,), {**found, "random": staticmethod(draw.random), "PI": math.pi, "E": math.e})()
+    return made
 
 
 def _rounded(function: Callable[..., Any]) -> Any:

@@ -134,7 +134,7 @@ class JsWrapper:
 
 def _say_to_py(value: Any) -> None:
     if not isinstance(value, JsProxy):
-        tell("to_py() is for workers-runtime-sdk before 1.4: since then such a value is Python's already, and this raises AttributeError")
+        tell("to_py() is for workers-runtime-sdk before 1.4: since then the value is Python's, and this an AttributeError")
 
 
 class JsNull:
