@@ -104,7 +104,7 @@ def project_of(workers: Iterable[Worker], facts: Facts, files: Files) -> Project
         )
 
     subjects = [
-        subject(consumer.queue_name, environment.label, consumer, program) for consumer, environment, program in entries
+        subject(consumer.queue_name, environment.shown, consumer, program) for consumer, environment, program in entries
     ]
     subjects += [subject(queue, "", None, None) for queue in senders if queue not in consumed]
     named = [subject.described for subject in subjects]

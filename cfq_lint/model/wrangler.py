@@ -286,6 +286,12 @@ class Environment:
         return self.label or "the top level"
 
     @property
+    def shown(self) -> str:
+        """The label in the words of the file."""
+        dialect = self.document.dialect
+        return dialect.environment.format(self.name) if dialect is not None and self.name is not None else self.label
+
+    @property
     def queues(self) -> Field | None:
         """The `queues` field, whatever it holds."""
         return self.fields.get("queues")
