@@ -10,6 +10,8 @@ import heapq
 from collections import deque
 from typing import TYPE_CHECKING, Protocol
 
+from msgspec.structs import replace
+
 from cfq_lint.facts import limits as cloudflare
 from emulator.core.commands import Settle
 from emulator.engine.clock import SECOND_US, moment
@@ -110,7 +112,7 @@ class Delivery:
         """The batch as a handler sees it."""
         if self._batch is None:
             account, late = self.deliveries.account, self.deliveries.late_warnings.append
-            self._batch = MessageBatch(self.queue, self.flight, self.metrics, account.limits, late)
+            self._batch = MessageBatch(self.queue, self.flight.columns, self.metrics, account.limits, late)
         return self._batch
 
     def choose(self, n: int, label: str) -> int:
@@ -138,7 +140,7 @@ class Delivery:
             self.batch.settlement(event.batch, outcome, error)  # what is said from now on is too late
             return Settle(event.queue, event.batch, "exception", CRASHED)
         settle = self.batch.settlement(event.batch, outcome, error)
-        return settle if settle.queue == event.queue else settle._replace(queue=event.queue)
+        return settle if settle.queue == event.queue else replace(settle, queue=event.queue)
 
     def end(self, settle: Settle) -> None:
         """The target has come to an end, after `deliver` returned None."""
@@ -239,7 +241,7 @@ class Deliveries:
         chance, error = self.account.chance, delivery.error
         if chance.active:
             lost = frozenset(id for id in delivery.event.ids if delivery.choose(2, "duplicates"))
-            settle = settle._replace(lost=lost)
+            settle = replace(settle, lost=lost)
         self.account.execute(settle)
         self.out.pop(settle.batch, None)
         if error is not None:
@@ -260,7 +262,10 @@ class Deliveries:
     @property
     def outside(self) -> int:
         """How many deliveries end in real time."""
-        return sum([runtime.outside for runtime in self.runtimes]) + len(self._unkept)
+        count = len(self._unkept)
+        for runtime in self.runtimes:
+            count += runtime.outside
+        return count
 
     @property
     def working(self) -> int:
@@ -288,7 +293,7 @@ class Deliveries:
             runtime.wake(now_us)
         while self._held and self._held[0][0] <= now_us:
             _, _, delivery, settle = heapq.heappop(self._held)
-            self._settle(delivery, settle._replace(outcome="exceededWallTime") if now_us >= delivery.wall_us else settle)
+            self._settle(delivery, replace(settle, outcome="exceededWallTime") if now_us >= delivery.wall_us else settle)
         while self._walls and self._walls[0][0] <= now_us:
             delivery = heapq.heappop(self._walls)[2]
             if not delivery.ended:

@@ -38,7 +38,7 @@ class ThreadTarget:
         """Give a batch to a thread."""
         if delivery.deliveries.account.chance.active:
             may_die_reading(delivery)
-        delivery.batch  # noqa: B018 - made now, while nothing else writes to the state
+        delivery.batch.messages  # noqa: B018 - made now, while nothing else writes to the state
         self.runtime.spawn(delivery, self._settled(delivery, self._threads.submit(self._work, delivery)))
         return None
 
