@@ -7,6 +7,8 @@ one table, which makes the module long.
 
 from __future__ import annotations
 
+from functools import cache
+
 from cfq_lint.facts import limits
 from cfq_lint.facts.record import record
 
@@ -244,8 +246,11 @@ def meant(wrong: str, keys: dict[str, Key] | tuple[str, ...]) -> Spelling | None
     known = table.get(plain)
     if known is not None:
         return known
-    near = [key for key in keys if slips(plain, normal(key)) <= (1 if len(plain) < _SHORT else 2)]
-    return Spelling(min(near, key=lambda key: slips(plain, normal(key)))) if near else None
+    most = 1 if len(plain) < _SHORT else _SLIPS
+    spelt = [(normal(key), key) for key in keys]
+    near = [(slips(plain, name), key) for name, key in spelt if abs(len(name) - len(plain)) <= most]
+    count, key = min(near, key=lambda each: each[0], default=(most + 1, ""))
+    return Spelling(key) if count <= most else None
 
 
 _SHORT = 7
@@ -260,6 +265,7 @@ def is_generated(main: str) -> bool:
     return ".open-next/" in main or ".svelte-kit/" in main
 
 
+@cache
 def may_mean_queues(key: str) -> bool:
     """Whether a key of the top level may be a slip for `queues`, or for one of its lists."""
     plain = normal(key)

@@ -6,6 +6,8 @@ that it does. A type checker sees an ordinary frozen dataclass here.
 
 from __future__ import annotations
 
+from operator import attrgetter
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,8 +50,13 @@ def record(cls: type[T]) -> type[T]:
         for name, fill in zip(rest, setters[len(given) :], strict=True):
             fill(self, named[name] if name in named else defaults[name])
 
-    def values(self: object) -> tuple[object, ...]:
-        return tuple(getattr(self, name) for name in fields)
+    values: Callable[[object], tuple[object, ...]]
+    if len(fields) > 1:
+        values = attrgetter(*fields)
+    else:
+
+        def values(self: object) -> tuple[object, ...]:
+            return tuple(getattr(self, name) for name in fields)
 
     def equal(self: object, other: object) -> bool:
         return values(self) == values(other) if type(other) is type(self) else NotImplemented

@@ -14,6 +14,7 @@ from cfq_lint.source.node import ARRAY, OBJECT
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from typing import Any
 
     from cfq_lint.model.wrangler import Consumer, Environment, Field, Producer, Worker
     from cfq_lint.source.text import Place
@@ -244,7 +245,8 @@ def _producer(environment: Environment, producer: Producer, v8_place: Place | No
 class Topology:
     """All links of a run, and most of them by the name of the queue. Files come in order of path.
 
-    `is_whole` says that every file parses, so that these are all the links.
+    `is_whole` says that every file parses, so that these are all the links. `kept` is what one rule made of them and another
+    takes up, by the name of the module that made it.
     """
 
     __slots__ = (
@@ -253,6 +255,7 @@ class Topology:
         "dead_letters_into",
         "declared",
         "is_whole",
+        "kept",
         "producers",
         "producers_of",
         "workers",
@@ -267,6 +270,7 @@ class Topology:
         self.dead_letters_into: dict[str, list[ConsumerLink]] = {}
         self.declared: dict[str, DeclaredQueue] = {}
         self.is_whole = True
+        self.kept: dict[str, Any] = {}
         for each in links:
             self.is_whole = self.is_whole and each.is_whole
             self.consumers += each.consumers

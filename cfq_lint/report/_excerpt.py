@@ -13,12 +13,16 @@ _ELLIPSIS = "…"
 
 def excerpt(place: Place, paint: Paint, width: int) -> list[str]:
     """Two lines: the source and the carets. None for a place without a line, such as an empty file."""
-    if not place.excerpt.strip():
+    lines = place.lines
+    line_number, column = lines.position(place.start)
+    end_number, end_column = lines.position(place.end)
+    line = lines.line(line_number)
+    if not line or line.isspace():
         return []
-    number = str(place.line)
+    number = str(line_number)
     gutter = f"  {number} | "
-    line, start = place.excerpt, place.column - 1
-    end = place.end_column - 1 if place.end_line == place.line else len(line)
+    start = column - 1
+    end = end_column - 1 if end_number == line_number else len(line)
     room = width - len(gutter)
     line, start, end = _window(line, start, max(end, start + 1), room)
     before, marked = _printable(line[:start]), _printable(line[start:end])

@@ -25,7 +25,7 @@ def render(report: Report, *, colour: bool = False, width: int = 120, tell_skipp
     blocks = [block(finding, paint, width) for finding in report.findings if finding.severity is not Severity.INFO]
     infos = [line(finding, paint) for finding in report.findings if finding.severity is Severity.INFO]
     blocks += ["\n".join(infos) + "\n"] if infos else []
-    return "\n".join([*blocks, summed_up(report, paint, tell_skipped=tell_skipped)]) + "\n"
+    return "\n".join([*blocks, summed_up(report, paint, tell_skipped=tell_skipped)]).rstrip("\n") + "\n" * bool(report.files)
 
 
 def line(finding: Finding, paint: Paint) -> str:
@@ -39,10 +39,12 @@ def block(finding: Finding, paint: Paint, width: int) -> str:
     """A finding with the line that it stands in and what to do about it, and a line end."""
     from cfq_lint.report._excerpt import excerpt  # a clean run does not need it
 
-    where = paint("bold", f"{finding.path}:{finding.line}:{finding.column}:")
+    place = finding.place
+    line, column = place.lines.position(place.start)
+    where = paint("bold", f"{place.path}:{line}:{column}:")
     lines = [f"{where} {paint(finding.severity, finding.severity)} {finding.code} {paint('bold', finding.name)}"]
     lines += _wrapped(finding.message, width)
-    lines += excerpt(finding.place, paint, width)
+    lines += excerpt(place, paint, width)
     lines += [f"  {paint('dim', 'see')} {r.place.path}:{r.place.line}:{r.place.column}: {r.message}" for r in finding.related]
     if finding.fix is not None:
         how = "--fix" if finding.fix.safe else "--unsafe-fixes"
@@ -53,15 +55,21 @@ def block(finding: Finding, paint: Paint, width: int) -> str:
 
 
 def _wrapped(message: str, width: int) -> list[str]:
+    """The message in lines, broken between words alone, so that names and commands can be copied."""
     if len(message) + 2 < width:
         return [f"  {message}"]
-    import textwrap
-
-    return textwrap.wrap(message, width - 2, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)
+    lines = [" "]
+    for word in message.split():
+        if len(lines[-1]) + len(word) + 1 > width - 2 and lines[-1] != " ":
+            lines.append(" ")
+        lines[-1] += f" {word}"
+    return lines
 
 
 def summed_up(report: Report, paint: Paint, *, tell_skipped: bool = False) -> str:
-    """One line about the whole run."""
+    """One line about the whole run; none where nothing could be read, which is said beside the report."""
+    if report.problems and not report.files:
+        return ""
     counts = summary(report)
     files = _count(counts["files"], "file")
     if report.findings:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from cfq_lint.facts.keys import slips
 from cfq_lint.facts.limits import QUEUE_NAME_LENGTH_MAX
 
 TYPE_CHECKING = False
@@ -14,37 +13,70 @@ if TYPE_CHECKING:
 
 LENGTH_MIN = 4
 """Shorter names, such as `q` and `d`, are near each other by nature."""
+LENGTH_MAX = QUEUE_NAME_LENGTH_MAX + 1
+"""What is longer is no queue's name, and no slip of one."""
+
+
+FEW = 16
+"""So many names are sooner compared one by one than put into an index."""
 
 
 class Names:
     """Names among which one that is a slip away from another is found at once, however many there are.
 
-    Two names that are one slip apart are equal when each loses at most one letter, the same or neighbours.
+    Two names that are one slip apart are equal when each loses at most one letter, the same or neighbours. Names with other
+    digits are numbered, not misspelt, so that each is looked for among those with its own digits alone.
     """
 
-    __slots__ = ("_by_rest", "_names")
+    __slots__ = ("_by_digits", "_by_rest", "_names")
 
     def __init__(self, names: Iterable[str]) -> None:
         self._names = names
-        self._by_rest: dict[str, list[str]] | None = None
+        self._by_digits: dict[str, list[str]] | None = None
+        self._by_rest: dict[str, dict[str, list[str]]] = {}
 
     def near(self, name: str, but: str | None = None) -> str | None:
         """The first name, in order of the alphabet, that is one letter away from `name` and is not `but`; None without any."""
-        if self._by_rest is None:  # most runs never ask
-            self._by_rest = {}
+        if not LENGTH_MIN <= len(name) <= LENGTH_MAX:
+            return None
+        found = [each for each in self._candidates(name) if each != but and is_one_slip(name, each)]
+        return min(found) if found else None
+
+    def _candidates(self, name: str) -> Iterable[str]:
+        """Names that may be a slip away; what is looked up is made when it is first asked for, as most runs never ask."""
+        if self._by_digits is None:
+            self._by_digits = {}
             for each in self._names:
+                if LENGTH_MIN <= len(each) <= LENGTH_MAX:
+                    self._by_digits.setdefault(_digits(each), []).append(each)
+        digits = _digits(name)
+        named = self._by_digits.get(digits, [])
+        if len(named) <= FEW:
+            return named
+        by_rest = self._by_rest.get(digits)
+        if by_rest is None:
+            by_rest = self._by_rest[digits] = {}
+            for each in named:
                 for rest in _rests(each):
-                    self._by_rest.setdefault(rest, []).append(each)
-        found = {other for rest in _rests(name) for other in self._by_rest.get(rest, ()) if other != but}
-        return next((each for each in sorted(found) if slips(name, each) == 1 and _digits(name) == _digits(each)), None)
+                    by_rest.setdefault(rest, []).append(each)
+        return {each for rest in _rests(name) for each in by_rest.get(rest, ())}
+
+
+def meant_by(topology: Topology, facts: Facts) -> Meant:
+    """What misspelt names of a run mean; made once for all rules that ask."""
+    kept: Meant | None = topology.kept.get(__name__)
+    if kept is None or kept.facts is not facts:
+        kept = topology.kept[__name__] = Meant(topology, facts)
+    return kept
 
 
 class Meant:
     """What misspelt names of a run mean."""
 
-    __slots__ = ("_account", "_alone", "_known_queues", "_names", "_queues", "_topology")
+    __slots__ = ("_account", "_alone", "_known_queues", "_names", "_queues", "_topology", "facts")
 
     def __init__(self, topology: Topology, facts: Facts) -> None:
+        self.facts = facts
         self._topology = topology
         self._known_queues = facts.known_queues or frozenset()
         self._queues = {*topology.producers_of, *topology.consumers_of, *self._known_queues, *facts.queues}
@@ -65,13 +97,24 @@ class Meant:
 
 
 def _rests(name: str) -> Iterator[str]:
-    """A name, and what is left of it without one letter. None of what is no queue's name or too short to tell."""
-    if LENGTH_MIN <= len(name) <= QUEUE_NAME_LENGTH_MAX + 1:
-        yield name
-        for at in range(len(name)):
-            yield name[:at] + name[at + 1 :]
+    """A name, and what is left of it without one letter."""
+    yield name
+    for at in range(len(name)):
+        yield name[:at] + name[at + 1 :]
 
 
-def _digits(name: str) -> list[str]:
-    """The digits of a name in any order: where they differ, the names are numbered, not misspelt."""
-    return sorted(character for character in name if character.isdigit())
+def _digits(name: str) -> str:
+    """The digits of a name, in order of size."""
+    return "".join(sorted(character for character in name if character in _DIGITS)) if not _DIGITS.isdisjoint(name) else ""
+
+
+_DIGITS = frozenset("0123456789")
+
+
+def is_one_slip(a: str, b: str) -> bool:
+    """Whether `slips(a, b)` is 1: a letter added, lost or changed, or two neighbours swapped."""
+    first = next((at for at, (left, right) in enumerate(zip(a, b, strict=False)) if left != right), min(len(a), len(b)))
+    rest_a, rest_b = a[first:], b[first:]
+    if len(a) == len(b):
+        return bool(rest_a) and (rest_a[1:] == rest_b[1:] or (rest_a[:2] == rest_b[1::-1] and rest_a[2:] == rest_b[2:]))
+    return rest_a[1:] == rest_b or rest_a == rest_b[1:]

@@ -48,6 +48,6 @@ RULE = Rule(
     limits.PAGE_WRANGLER,
     limits.READ_DOSSIER,
     visit=ENVIRONMENT,
-    signs=(signs.ILL_FORMED,),
+    signs=(signs.SHAPE,),
     check=check,
 )

@@ -75,6 +75,6 @@ RULE = Rule(
     limits.READ_DOSSIER,
     fix=SAFE,
     visit=ENVIRONMENT,
-    signs=(signs.ILL_FORMED,),
+    signs=(signs.SHAPE,),
     check=check,
 )

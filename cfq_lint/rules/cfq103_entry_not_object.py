@@ -57,6 +57,6 @@ RULE = Rule(
     limits.PAGE_WRANGLER,
     limits.READ_DOSSIER,
     visit=ENVIRONMENT,
-    signs=(signs.ILL_FORMED,),
+    signs=(signs.SHAPE,),
     check=check,
 )

@@ -83,6 +83,6 @@ RULE = Rule(
     limits.READ_DOSSIER,
     fix=SAFE,
     visit=ENVIRONMENT,
-    signs=(signs.ILL_FORMED,),
+    signs=(signs.UNKNOWN_LIST,),
     check=check,
 )

@@ -51,6 +51,6 @@ RULE = Rule(
     limits.READ_DOSSIER,
     fix=UNSAFE,
     visit=PRODUCER,
-    signs=(signs.ILL_FORMED,),
+    signs=(signs.UNKNOWN_KEY,),
     check=check,
 )

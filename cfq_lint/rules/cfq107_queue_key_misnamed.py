@@ -55,6 +55,6 @@ RULE = Rule(
     limits.READ_DOSSIER,
     fix=SAFE,
     visit=ENTRY,
-    signs=(signs.ILL_FORMED,),
+    signs=(signs.UNKNOWN_KEY,),
     check=check,
 )

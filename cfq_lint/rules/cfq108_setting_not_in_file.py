@@ -55,6 +55,6 @@ RULE = Rule(
     limits.PAGE_COMMANDS,
     limits.READ_PAGES,
     visit=ENTRY,
-    signs=(signs.ILL_FORMED,),
+    signs=(signs.UNKNOWN_KEY,),
     check=check,
 )

@@ -86,6 +86,6 @@ RULE = Rule(
     limits.READ_DOSSIER,
     fix=SAFE,
     visit=ENTRY,
-    signs=(signs.ILL_FORMED,),
+    signs=(signs.WRONG_TYPE,),
     check=check,
 )

@@ -50,6 +50,6 @@ RULE = Rule(
     limits.PAGE_CONFIGURE,
     limits.READ_DOSSIER,
     visit=LISTED_CONSUMER,
-    signs=(signs.ILL_FORMED,),
+    signs=(signs.NO_QUEUE, signs.ODD_NAME),
     check=check,
 )

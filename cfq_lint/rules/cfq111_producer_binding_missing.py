@@ -50,6 +50,6 @@ RULE = Rule(
     limits.PAGE_CONFIGURE,
     limits.READ_DOSSIER,
     visit=PRODUCER,
-    signs=(signs.ILL_FORMED,),
+    signs=(signs.ODD_BINDING,),
     check=check,
 )

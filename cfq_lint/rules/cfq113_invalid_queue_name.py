@@ -76,6 +76,6 @@ RULE = Rule(
     fix=UNSAFE,
     limits=("queue_name_length_min", "queue_name_length_max", "queue_name_regex"),
     visit=ENTRY,
-    signs=(signs.ILL_FORMED,),
+    signs=(signs.ODD_NAME,),
     check=check,
 )

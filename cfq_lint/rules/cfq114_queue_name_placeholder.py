@@ -50,6 +50,6 @@ RULE = Rule(
     limits.PAGE_START,
     limits.READ_DOSSIER,
     visit=ENTRY,
-    signs=(signs.ILL_FORMED,),
+    signs=(signs.ODD_NAME,),
     check=check,
 )

@@ -26,7 +26,6 @@ from __future__ import annotations
 from cfq_lint.facts import limits
 from cfq_lint.facts.keys import CONSUMER_KEYS
 from cfq_lint.model.finding import Finding, Severity
-from cfq_lint.rules import signs
 from cfq_lint.rules._ranges import out_of_range
 from cfq_lint.rules.rule import CONSUMER, UNSAFE, Rule
 
@@ -52,6 +51,6 @@ RULE = Rule(
     fix=UNSAFE,
     limits=("batch_timeout_min", "batch_timeout_max", "batch_timeout_default"),
     visit=CONSUMER,
-    signs=(signs.ILL_FORMED,),
+    signs=("max_batch_timeout",),
     check=check,
 )

@@ -23,7 +23,6 @@ from __future__ import annotations
 from cfq_lint.facts import limits
 from cfq_lint.facts.keys import CONSUMER_KEYS
 from cfq_lint.model.finding import Finding, Severity
-from cfq_lint.rules import signs
 from cfq_lint.rules._ranges import out_of_range
 from cfq_lint.rules.rule import CONSUMER, Rule
 
@@ -50,6 +49,6 @@ RULE = Rule(
     limits.READ_LIMITS,
     limits=("concurrency_min", "concurrency_max"),
     visit=CONSUMER,
-    signs=(signs.ILL_FORMED,),
+    signs=("max_concurrency",),
     check=check,
 )

@@ -25,7 +25,6 @@ from __future__ import annotations
 from cfq_lint.facts import limits
 from cfq_lint.facts.keys import CONSUMER_KEYS
 from cfq_lint.model.finding import Finding, Severity
-from cfq_lint.rules import signs
 from cfq_lint.rules._ranges import out_of_range
 from cfq_lint.rules.rule import CONSUMER, UNSAFE, Rule
 
@@ -51,6 +50,6 @@ RULE = Rule(
     fix=UNSAFE,
     limits=("delay_min", "delay_max"),
     visit=CONSUMER,
-    signs=(signs.ILL_FORMED,),
+    signs=("retry_delay",),
     check=check,
 )

@@ -28,7 +28,6 @@ from __future__ import annotations
 from cfq_lint.facts import limits
 from cfq_lint.facts.keys import PRODUCER_KEYS
 from cfq_lint.model.finding import Finding, Severity
-from cfq_lint.rules import signs
 from cfq_lint.rules._ranges import out_of_range
 from cfq_lint.rules.rule import ENTRY, UNSAFE, Rule
 
@@ -58,6 +57,6 @@ RULE = Rule(
     fix=UNSAFE,
     limits=("delay_min", "delay_max"),
     visit=ENTRY,
-    signs=(signs.ILL_FORMED,),
+    signs=("delivery_delay",),
     check=check,
 )

@@ -26,7 +26,6 @@ from __future__ import annotations
 from cfq_lint.facts import limits
 from cfq_lint.model.edits import remove
 from cfq_lint.model.finding import Finding, Fix, Severity
-from cfq_lint.rules import signs
 from cfq_lint.rules.rule import CONSUMER, SAFE, Rule
 
 TYPE_CHECKING = False
@@ -54,6 +53,6 @@ RULE = Rule(
     limits.READ_DOSSIER,
     fix=SAFE,
     visit=CONSUMER,
-    signs=(signs.ILL_FORMED,),
+    signs=("max_concurrency",),
     check=check,
 )

@@ -31,7 +31,7 @@ from cfq_lint.facts import limits
 from cfq_lint.facts.durations import duration
 from cfq_lint.model.finding import Finding, Severity
 from cfq_lint.rules import signs
-from cfq_lint.rules._near_misses import Meant
+from cfq_lint.rules._near_misses import meant_by
 from cfq_lint.rules.rule import PROJECT, RUN, Rule
 
 TYPE_CHECKING = False
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 def check(topology: Topology, facts: Facts) -> Iterator[Finding]:
     """At most one finding a consumer, at the dead-letter queue's name."""
-    meant = Meant(topology, facts)
+    meant = meant_by(topology, facts)
     for consumer in topology.consumers:
         name = consumer.dead_letter_queue
         if name is None or consumer.dead_letter_place is None or name in topology.consumers_of:

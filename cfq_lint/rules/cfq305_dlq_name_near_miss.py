@@ -41,7 +41,7 @@ from __future__ import annotations
 from cfq_lint.facts import limits
 from cfq_lint.model.finding import Edit, Finding, Fix, Related, Severity
 from cfq_lint.rules import signs
-from cfq_lint.rules._near_misses import Meant
+from cfq_lint.rules._near_misses import meant_by
 from cfq_lint.rules.rule import PROJECT, RUN, UNSAFE, Rule
 
 TYPE_CHECKING = False
@@ -56,7 +56,7 @@ def check(topology: Topology, facts: Facts) -> Iterator[Finding]:
     """At most one finding a consumer, at the dead-letter queue's name."""
     places = {link.queue: link.place for link in topology.producers}
     places |= {link.queue: link.place for link in topology.consumers}
-    meant = Meant(topology, facts)
+    meant = meant_by(topology, facts)
     for consumer in topology.consumers:
         name, place = consumer.dead_letter_queue, consumer.dead_letter_place
         right = meant.by_dead_letters(consumer)

@@ -29,7 +29,7 @@ from cfq_lint.facts import limits
 from cfq_lint.facts.durations import duration
 from cfq_lint.model.finding import Finding, Related, Severity
 from cfq_lint.rules import signs
-from cfq_lint.rules._near_misses import Meant
+from cfq_lint.rules._near_misses import meant_by
 from cfq_lint.rules.rule import PROJECT, RUN, Rule
 
 TYPE_CHECKING = False
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 def check(topology: Topology, facts: Facts) -> Iterator[Finding]:
     """At most one finding a queue, at its first producer; points at the others."""
-    meant = Meant(topology, facts)
+    meant = meant_by(topology, facts)
     for name, (first, *others) in topology.producers_of.items():
         if name in topology.consumers_of or name in topology.dead_letters_into or facts.has_consumer(name):
             continue

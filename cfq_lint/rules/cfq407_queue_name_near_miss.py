@@ -37,7 +37,7 @@ from __future__ import annotations
 from cfq_lint.facts import limits
 from cfq_lint.model.finding import Edit, Finding, Fix, Related, Severity
 from cfq_lint.rules import signs
-from cfq_lint.rules._near_misses import Meant
+from cfq_lint.rules._near_misses import meant_by
 from cfq_lint.rules.rule import PROJECT, RUN, UNSAFE, Rule
 
 TYPE_CHECKING = False
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 def check(topology: Topology, facts: Facts) -> Iterator[Finding]:
     """One finding a producer, at the queue's name."""
-    meant = Meant(topology, facts)
+    meant = meant_by(topology, facts)
     for name, producers in topology.producers_of.items():
         right = meant.by_queue(name)
         if right is None:

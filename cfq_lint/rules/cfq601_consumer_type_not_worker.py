@@ -80,6 +80,6 @@ RULE = Rule(
     limits.PAGE_PULL,
     limits.READ_DOSSIER,
     visit=LISTED_CONSUMER,
-    signs=(signs.ILL_FORMED,),
+    signs=(signs.NOT_PUSH,),
     check=check,
 )

@@ -1,15 +1,16 @@
 """Signs: what a file must show before a rule can have anything to say of it. Rules whose sign is missing are not even loaded.
 
 Opening a module costs more than most rules, and most files are clean. A sign is a cheap necessary condition: where it is
-missing, the rule finds nothing. A property test holds every rule to its sign, by running all rules on files that lack it.
+missing, the rule finds nothing. A key that has a range is a sign by its name: it holds none of its integers. A property test
+holds every rule to its sign, by running all rules on files that lack it.
 """
 
 from __future__ import annotations
 
-from cfq_lint.facts.keys import BOOLEAN, QUEUES_KEYS, is_generated, is_placeholder, is_queue_name
+from cfq_lint.facts.keys import BOOLEAN, INTEGER, QUEUES_KEYS, STRING, is_generated, is_placeholder, is_queue_name
 from cfq_lint.facts.limits import RETRIES_DEFAULT
 from cfq_lint.model.topology import sends_v8
-from cfq_lint.source.node import ARRAY, OBJECT
+from cfq_lint.source.node import ARRAY, DATETIME, OBJECT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,7 +24,14 @@ PREVIEWS = "previews"  # there is a table of previews
 NO_CODE = "no-code"  # a consumer stands beside no `main`, or one that a framework writes
 MORE_BINDINGS = "more-bindings"  # an environment has a binding that the top level lacks
 REPEATED_KEY = "repeated-key"  # an object has a key twice
-ILL_FORMED = "ill-formed"  # the queues block is not what the table of keys allows
+SHAPE = "shape"  # `queues` is no object, one of its lists is no list, or an element is no object
+UNKNOWN_LIST = "unknown-list"  # `queues` has a key that is none of its lists
+UNKNOWN_KEY = "unknown-key"  # an entry has a key that is none of its keys
+WRONG_TYPE = "wrong-type"  # an entry's key holds a value of another type
+NO_QUEUE = "no-queue"  # a consumer names no queue
+NOT_PUSH = "not-push"  # a consumer has a type, and not the only one that there is
+ODD_NAME = "odd-name"  # a queue's name is none that Cloudflare takes, or a placeholder
+ODD_BINDING = "odd-binding"  # a producer has no binding, or one that may be no identifier
 ID = "id"  # a name has the length of an id
 NO_NAME = "no-name"  # a producer names no queue
 REPEATED_BINDING = "repeated-binding"  # a binding's name stands in the file more than once
@@ -64,6 +72,7 @@ PLAN = "plan"  # it is a plan that makes queues, or replaces what it has
 NEVER = "never"  # nothing: the engine itself speaks for this rule
 
 _ID_LENGTH = 32
+_TYPES = {BOOLEAN: bool, INTEGER: int, STRING: str}
 
 
 def signs_of(worker: Worker) -> set[str]:
@@ -97,6 +106,8 @@ def signs_of(worker: Worker) -> set[str]:
         _look_at(environment, signs)
         _look_at_bindings(environment, signs)
     _look_at_dead_letters(worker, signs)
+    for declared in worker.declared:
+        _look_at_fields(declared, signs)
     return signs
 
 
@@ -115,23 +126,26 @@ def _look_at(environment: Environment, signs: set[str]) -> None:
         signs.add(PYTHON)
     if environment.consumers and (main is None or is_generated(main.text or "")):
         signs.add(NO_CODE)
-    if queues.kind != OBJECT or any(key not in QUEUES_KEYS for key in queues.fields):
-        signs.add(ILL_FORMED)
-    for key in QUEUES_KEYS:
-        listed = environment.list_field(key)
-        if listed is not None and (listed.kind != ARRAY or any(item.kind != OBJECT for item in listed.items)):
-            signs.add(ILL_FORMED)
+    if queues.kind != OBJECT:
+        signs.add(SHAPE)
+    for key, listed in queues.fields.items():
+        if key not in QUEUES_KEYS:
+            signs.add(UNKNOWN_LIST)
+        elif listed.kind != ARRAY or any(item.kind != OBJECT for item in listed.items):
+            signs.add(SHAPE)
     for consumer in environment.consumers:
         _look_at_fields(consumer, signs)
-        if "queue" not in consumer.fields or not consumer.is_push:
-            signs.add(ILL_FORMED)
+        if "queue" not in consumer.fields:
+            signs.add(NO_QUEUE)
+        if not consumer.is_push:
+            signs.add(NOT_PUSH)
         signs.add(CONSUMERS)
         _look_at_settings(consumer, signs)
     for producer in environment.producers:
         _look_at_fields(producer, signs)
         binding = producer.binding
         if binding is None or not (binding.text or "").isidentifier():
-            signs.add(ILL_FORMED)
+            signs.add(ODD_BINDING)
         if "queue" not in producer.fields:
             signs.add(NO_NAME)
         if "delivery_delay" in producer.fields or "remote" in producer.fields:
@@ -220,20 +234,24 @@ def _look_at_fields(entry: Entry, signs: set[str]) -> None:
         known = keys.get(key)
         value = field.member.node.value
         if known is None:
-            signs.add(ILL_FORMED)
+            signs.add(UNKNOWN_KEY)
         elif known.minimum is not None and known.maximum is not None:
             # bool is an int, but its type is not int; a float goes the long way.
             if not (type(value) is int and known.minimum <= value <= known.maximum):
-                signs.add(ILL_FORMED)
+                signs.add(key)
+                if type(value) is not int and type(value) is not float:
+                    signs.add(WRONG_TYPE)
         elif key == "queue" or key == "dead_letter_queue":  # noqa: PLR1714 - quicker than a set, and run for every entry
             _look_at_name(field.text, signs)
-        elif type(value) is not (bool if known.type == BOOLEAN else str):
-            signs.add(ILL_FORMED)
+        elif type(value) is not _TYPES[known.type] or field.member.node.kind == DATETIME:
+            signs.add(WRONG_TYPE)
 
 
 def _look_at_name(name: object, signs: set[str]) -> None:
-    if not isinstance(name, str) or not is_queue_name(name) or is_placeholder(name):
-        signs.add(ILL_FORMED)
+    if not isinstance(name, str):
+        signs.add(WRONG_TYPE)
+    elif not is_queue_name(name) or is_placeholder(name):
+        signs.add(ODD_NAME)
     elif len(name) == _ID_LENGTH:
         signs.add(ID)
 

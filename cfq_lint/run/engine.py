@@ -15,7 +15,7 @@ from cfq_lint.model.topology import Links, Topology, links_of
 from cfq_lint.model.wrangler import Worker
 from cfq_lint.rules.registry import INDEX, load
 from cfq_lint.rules.rule import CONSUMER, ENTRY, ENVIRONMENT, LISTED_CONSUMER, PRODUCER, RUN, WORKER
-from cfq_lint.rules.signs import ACCOUNT, FACTS, ILL_FORMED, PLAN, SEVERAL_FILES, SOURCE, signs_of
+from cfq_lint.rules.signs import ACCOUNT, FACTS, PLAN, SEVERAL_FILES, SOURCE, signs_of
 from cfq_lint.source.text import Lines, Place
 
 TYPE_CHECKING = False
@@ -89,7 +89,7 @@ def judge(document: Document, plan: Plan) -> FileResult:
         signs.add(ACCOUNT)
     if document.dialect is not None:
         facts = _with_declared(facts, links_of(worker).declared)
-        signs.update((FACTS, ILL_FORMED, PLAN) if worker.declared or document.dialect.replaced else ())
+        signs.update((FACTS, PLAN) if worker.declared or document.dialect.replaced else ())
         rules = tuple(module for module in rules if not document.dialect.skips(module))
     findings: list[Finding] = []
     loaded = _rules_for(frozenset(signs), rules, whole)

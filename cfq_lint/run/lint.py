@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
     from cfq_lint.model.finding import Finding
 
-FILES_PER_PROCESS_MIN = 500
+FILES_PER_PROCESS_MIN = 100
 """Below twice this many files a second process costs more than it saves."""
 JOBS_MAX = 32
-PARTS_PER_PROCESS = 8
-"""Enough that no process waits long for another, few enough that JOBS_MAX processes have a number for each."""
+PARTS_PER_PROCESS = 32
+"""Enough that no process waits long for another at the end."""
 
 
 def lint_paths(
@@ -136,23 +136,23 @@ def judge_all(request: Request, plan: Plan) -> tuple[list[FileResult], list[str]
     if request.document is not None:
         return [judge(request.document, plan)], []
     files, problems = find_files(request)
+    surroundings = discovery.Surroundings()
     jobs = min(request.jobs, len(files) // FILES_PER_PROCESS_MIN, JOBS_MAX)
     if jobs > 1:
-        from cfq_lint.run.processes import spread  # only large runs need it
+        from cfq_lint.run.processes import PARTS_MAX, spread  # only large runs need it
 
-        size = -(-len(files) // (jobs * PARTS_PER_PROCESS))
-        shares = [(files[start : start + size], plan) for start in range(0, len(files), size)]
+        size = -(-len(files) // min(jobs * PARTS_PER_PROCESS, PARTS_MAX))
+        shares = [(files[start : start + size], plan, surroundings) for start in range(0, len(files), size)]
         parts = spread(_judge_part, shares, jobs)
     else:
-        parts = [_judge_part((files, plan))]
+        parts = [_judge_part((files, plan, surroundings))]
     # Each file once: a redirect may lead to a file that the run reads anyway.
     results = {result.path: result for part, _ in parts for result in part}
     return [*results.values()], [*problems, *sorted(problem for _, unread in parts for problem in unread)]
 
 
-def _judge_part(work: tuple[list[str], Plan]) -> tuple[list[FileResult], list[str]]:
-    files, plan = work
-    surroundings = discovery.Surroundings()
+def _judge_part(work: tuple[list[str], Plan, discovery.Surroundings]) -> tuple[list[FileResult], list[str]]:
+    files, plan, surroundings = work
     results: list[FileResult] = []
     problems: list[str] = []
     for file in files:
@@ -168,6 +168,10 @@ def open_documents(file: str, plan: Plan, surroundings: discovery.Surroundings) 
     document = read(file)
     ask_for(document, file, plan)
     discovery.survey(document, file, surroundings)
+    if plan.source is not None and document.files is not None:
+        folder = os.path.dirname(os.path.abspath(file))
+        if os.path.abspath(plan.source).startswith(os.path.join(folder, "")):
+            document.files.source = os.path.relpath(plan.source, folder).replace(os.sep, "/")
     yield document
     redirect = document.redirect
     if plan.follow_redirect and redirect is not None and redirect.target is not None:

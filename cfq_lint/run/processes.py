@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 
+_PROTOCOL = pickle.HIGHEST_PROTOCOL
 PARTS_MAX = 256
 """So many parts can be told apart by one byte."""
 
@@ -35,7 +36,7 @@ def spread(function: Callable[[Any], Any], parts: list[Any], jobs: int) -> list[
             received = pipe.read()
         _, status = os.waitpid(child, 0)
         if status == 0:
-            results |= pickle.loads(received)  # noqa: S301 - from our own child
+            results |= {number: pickle.loads(result) for number, result in pickle.loads(received)}  # noqa: S301 - our own child
     return [results[number] if number in results else function(part) for number, part in enumerate(parts)]
 
 
@@ -56,7 +57,9 @@ def _fork(function: Callable[[Any], Any], parts: list[Any], claims: int) -> tupl
     try:
         os.close(reader)
         with os.fdopen(writer, "wb") as pipe:
-            pickle.dump(dict(_claimed(function, parts, claims)), pipe, pickle.HIGHEST_PROTOCOL)
+            # Each result as soon as it is there: who takes fewer parts for it is the one that has to pickle them.
+            done = [(number, pickle.dumps(result, _PROTOCOL)) for number, result in _claimed(function, parts, claims)]
+            pickle.dump(done, pipe, _PROTOCOL)
         status = 0
     finally:
         # No cleaning up of what belongs to the parent: its buffers, its exit handlers.

@@ -25,6 +25,7 @@ from cfq_lint.source.document import (
     Redirect,
     read,
 )
+from cfq_lint.source.files import LENGTH_MAX, Files, source_at
 from cfq_lint.source.node import OBJECT
 
 TYPE_CHECKING = False
@@ -38,8 +39,6 @@ HOOK_PATTERN = rf"{FILE_PATTERN}|(^|/)cfq-lint\.toml$"
 SOURCE_PATTERN = r"\.(py|[cm]?[jt]sx?)$"
 """Files that can be a part of a Worker's source."""
 ENTRY_ENDINGS = (".py", ".js", ".mjs", ".ts", ".mts")
-ENTRY_LENGTH_MAX = 2_000_000
-"""Entry files are sources, not bundles; of a longer one nothing is certain."""
 APART_WORDS = frozenset({
     "local", "dev", "test", "tests", "testing", "vitest", "jest", "e2e", "ci", "mock", "bench", "benchmark", "example",
     "examples", "sample", "template", "tmpl", "tpl", "demo", "bak", "backup", "old", "orig", "copy",
@@ -87,7 +86,7 @@ def _walk(top: str, excluded: tuple[Callable[[str, bool], bool], ...]) -> Iterab
         folder, ignores = waiting.pop()
         try:
             with os.scandir(folder) as entries:
-                listed = sorted(entries, key=lambda entry: entry.name)
+                listed = list(entries)
         except OSError:
             continue  # it vanished, or may not be listed; there is nothing in it for us
         if any(entry.name == ".gitignore" for entry in listed):
@@ -169,21 +168,23 @@ class Surroundings:
 
     def __init__(self) -> None:
         self._folders: dict[str, tuple[dict[str, str], str | None]] = {}
-        self._within: dict[str, tuple[str, ...]] = {}
+        self._within: dict[str, tuple[str, ...] | None] = {}
 
     def within(self, folder: str) -> tuple[str, ...]:
         """The names of the folders from the top of the repository to an absolute folder; none outside of one."""
-        known = self._within.get(folder)
-        if known is None:
-            names: list[str] = []
-            for above in _upwards(folder):
-                if os.path.exists(f"{above}/.git"):
-                    break
-                names.append(os.path.basename(above))
+        return self._way_to(folder) or ()
+
+    def _way_to(self, folder: str) -> tuple[str, ...] | None:
+        """The same; None outside of a repository."""
+        if folder not in self._within:
+            above, name = os.path.split(folder)
+            if os.path.exists(f"{folder}/.git"):
+                way: tuple[str, ...] | None = ()
             else:
-                names = []
-            known = self._within[folder] = tuple(reversed(names))
-        return known
+                way = self._way_to(above) if above != folder else None
+                way = (*way, name) if way is not None else None
+            self._within[folder] = way
+        return self._within[folder]
 
     def of(self, folder: str) -> tuple[dict[str, str], str | None]:
         """Of an absolute folder: the nearest file upwards of each of wrangler's names, the nearest folder with a redirect."""
@@ -204,6 +205,7 @@ def survey(document: Document, path: str, surroundings: Surroundings) -> None:
     """
     folder, name = os.path.split(os.path.abspath(path))
     document.entry = _entry(document, folder)
+    document.files = Files()
     document.apart = _apart(document, name, path, surroundings.within(folder))
     if name == CONFIG_NAME and any(os.path.isfile(f"{folder}/{each}") for each in NAMES):
         document.apart = document.apart or BESIDE
@@ -249,19 +251,9 @@ def _entry(document: Document, folder: str) -> Entry | None:
         return None
     try:
         with open(os.path.join(folder, main), encoding="utf-8") as file:
-            return Entry(main, file.read(ENTRY_LENGTH_MAX))
+            return Entry(main, file.read(LENGTH_MAX))
     except (OSError, ValueError):
         return None
-
-
-def source_at(path: str) -> str | None:
-    """The text of a source; None where there is none, or where it is no source but a bundle."""
-    try:
-        with open(path, encoding="utf-8") as file:
-            text = file.read(ENTRY_LENGTH_MAX + 1)
-    except (OSError, ValueError):
-        return None
-    return text if len(text) <= ENTRY_LENGTH_MAX else None
 
 
 def _upwards(folder: str) -> Iterable[str]:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from cfq_lint.source.dialect import Dialect
+    from cfq_lint.source.files import Files
 
 JSONC = "jsonc"
 TOML = "toml"
@@ -32,6 +33,8 @@ REDIRECT = ".wrangler/deploy/config.json"
 NAMED, WITHIN, TEMPLATE, BUILT, BESIDE = "named", "within", "template", "built", "beside"
 FILE_SIZE_MAX_BYTES = 10_000_000
 """No configuration is that large; what is, is not read."""
+_USUAL_BYTES = 65_536
+"""Most are smaller, and Python makes room for all that it is asked to read before it reads."""
 
 _MARKS = (
     (codecs.BOM_UTF32_LE, "UTF-32 (little endian)"),
@@ -69,6 +72,7 @@ class Document:
     """One configuration file. Offsets and columns do not count a byte order mark.
 
     `dialect` is how it speaks, None where it speaks as wrangler does. `beside` gives the texts of modules that it imports.
+    `files` reads what stands around it, None where nothing is read from disk.
     `shadowed_by` is the file that wrangler reads in its place, and `shadow_has_queues` says that it stands beside this one and
     speaks of queues.
     `apart` says why it is no part of what the project deploys together, one of NAMED (a variant for local work or a test, an
@@ -81,6 +85,7 @@ class Document:
         "dialect",
         "encoding_problem",
         "entry",
+        "files",
         "lines",
         "path",
         "redirect",
@@ -124,6 +129,7 @@ class Document:
         self.apart: str | None = None
         self.redirect: Redirect | None = None
         self.entry: Entry | None = None
+        self.files: Files | None = None
 
     @property
     def faults(self) -> list[Fault]:
@@ -224,7 +230,9 @@ def read(path: str, shown: str | None = None) -> Document:
     shown = shown if shown is not None else path.replace(os.sep, "/")
     try:
         with open(path, "rb") as file:  # pathlib costs a cold start more than it serves
-            data = file.read(FILE_SIZE_MAX_BYTES + 1)
+            data = file.read(_USUAL_BYTES)
+            if len(data) == _USUAL_BYTES:
+                data += file.read(FILE_SIZE_MAX_BYTES + 1 - _USUAL_BYTES)
     except (OSError, ValueError) as error:  # a path with a zero character is a ValueError
         raise Unreadable(f"{shown}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
     if len(data) > FILE_SIZE_MAX_BYTES:

@@ -36,8 +36,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import NoReturn
 
-_TRIVIA = r"(?>(?:[ \t\r\n]++|//[^\r\n]*+|/\*(?s:.*?)\*/)*)"
-_STRING = r'"[^"\\\x00-\x1f]*+(?>(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*+)*)"'
+_COMMENT = r"/(?:/[^\r\n]*+|\*(?s:.*?)\*/)"
+# What is rare, a comment or an escape, is an alternative behind a look at one character: the usual text does not pay for it.
+_TRIVIA = rf"[ \t\r\n]*+(?:(?!/)|(?>(?:{_COMMENT}[ \t\r\n]*+)+))"
+_STRING = r'"[^"\\\x00-\x1f]*+(?:"|(?>(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*+)+)")'
 _LITERAL = r"(?:-?(?:0|[1-9][0-9]*+)(?>(?:\.[0-9]++)?)(?>(?:[eE][+-]?[0-9]++)?)|true|false|null)(?![\w.$+-])"
 
 # Groups of the two fast expressions: (key,) string, literal, separator, opening bracket.
@@ -45,7 +47,7 @@ _member = re.compile(
     rf"{_TRIVIA}({_STRING}){_TRIVIA}:{_TRIVIA}(?:(?:({_STRING})|({_LITERAL})){_TRIVIA}([,}}])?|([\[{{]))"
 ).match
 _element = re.compile(rf"{_TRIVIA}(?:(?:({_STRING})|({_LITERAL})){_TRIVIA}([,\]])?|([\[{{]))").match
-_trivia = re.compile(_TRIVIA).match
+_trivia = re.compile(rf"(?>(?:[ \t\r\n]++|{_COMMENT})*)").match
 _separated = re.compile(rf"{_TRIVIA}([,}}\]])").match
 
 # What the slow path sees: a string as JSON5 has it, a string that its line never closes, a word, or any one character.
@@ -198,50 +200,65 @@ class _Reader:
             if node.kind == OBJECT:
                 match = _member(text, position)
                 if match is None:
-                    return self._odd_item(position)
+                    break
                 key, string, literal, separator, opener = match.groups()
                 start, end = match.span(1)
                 position = match.end()
-                name = key[1:-1] if "\\" not in key else _unquote(key)
-                if opener is not None:
-                    value = self._open(position - 1)
-                elif string is not None:
-                    value = Node(STRING, *match.span(2), string[1:-1] if "\\" not in string else _unquote(string))
+                member = Member(key[1:-1] if "\\" not in key else _unquote(key), start, end, node)
+                node.value.append(member)
+                if string is not None:
+                    start, end = match.span(2)
+                    member.node = Node(STRING, start, end, string[1:-1] if "\\" not in string else _unquote(string))
+                elif opener is None:
+                    start, end = match.span(3)
+                    member.node = _literal(literal, start, end)
                 else:
-                    value = _literal(literal, *match.span(3))
-                node.value.append(Member(name, start, end, value))
+                    member.node = node = self._open(position - 1)
+                    continue
             else:
                 match = _element(text, position)
                 if match is None:
-                    return self._odd_item(position)
+                    break
                 string, literal, separator, opener = match.groups()
                 position = match.end()
-                if opener is not None:
-                    value = self._open(position - 1)
-                elif string is not None:
-                    value = Node(STRING, *match.span(1), string[1:-1] if "\\" not in string else _unquote(string))
+                if string is not None:
+                    start, end = match.span(1)
+                    node.value.append(Node(STRING, start, end, string[1:-1] if "\\" not in string else _unquote(string)))
+                elif opener is None:
+                    start, end = match.span(2)
+                    node.value.append(_literal(literal, start, end))
                 else:
-                    value = _literal(literal, *match.span(2))
-                node.value.append(value)
-            if opener is not None:
-                node = value
-            elif separator is None:
+                    value = self._open(position - 1)
+                    node.value.append(value)
+                    node = value
+                    continue
+            if separator == ",":
+                continue
+            if separator is None:
                 self.after_value = True
                 return position
-            elif separator != ",":
-                position = self._close(position)
-                while stack:
-                    match = _separated(text, position)
-                    if match is None or (match.group(1) != "," and match.group(1) != _CLOSERS[stack[-1].kind]):
-                        return position
-                    position = match.end()
-                    if match.group(1) == ",":
-                        self.after_value = False
-                        node = stack[-1]
-                        break
-                    self._close(position)
-                else:
-                    return position
+            position = self._close_all(position)
+            if self.after_value:
+                return position
+            node = stack[-1]
+        self.after_value = False
+        return self._odd_item(position)
+
+    def _close_all(self, position: int) -> int:
+        """Close the innermost container and all that close right behind it; then past the comma, if one follows."""
+        self._close(position)
+        while self.stack:
+            match = _separated(self.text, position)
+            if match is None:
+                return position
+            separator = match.group(1)
+            if separator == ",":
+                self.after_value = False
+                return match.end()
+            if separator != _CLOSERS[self.stack[-1].kind]:
+                return position
+            position = self._close(match.end())
+        return position
 
     def _separator(self, position: int) -> int:
         """Past the comma after a value, or past the bracket that closes the container."""

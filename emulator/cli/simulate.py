@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from emulator.cli.alone import run_alone
 from emulator.core.limits import SECOND_US
 from emulator.core.refusals import Refused
 from emulator.engine.clock import real_seconds
@@ -37,15 +38,7 @@ _NARROW, _WIDE = 40, 120
 
 def run(argv: list[str]) -> int:
     """Run the command alone; the exit code."""
-    app = typer.Typer(
-        rich_markup_mode=None, pretty_exceptions_enable=False, context_settings={"help_option_names": ["-h", "--help"]}
-    )
-    app.command("simulate")(simulate)
-    try:
-        app(args=argv[1:], prog_name="cfq-emulator simulate", standalone_mode=True)
-    except SystemExit as stop:
-        return stop.code if isinstance(stop.code, int) else 2
-    return 0
+    return run_alone("simulate", simulate, argv[1:])
 
 
 def simulate(

@@ -179,6 +179,16 @@ class Purged(_Happened, frozen=True):
     ids: tuple[str, ...]
 
 
+class Redriven(_Happened, frozen=True):
+    """Messages were sent again from one queue to another, `target`, and are ready there at a moment."""
+
+    at_us: int
+    queue: str
+    ids: tuple[str, ...]
+    target: str
+    ready_us: int
+
+
 class ClockStopped(_Happened, frozen=True):
     """The emulator closed at this moment."""
 
@@ -187,7 +197,7 @@ class ClockStopped(_Happened, frozen=True):
 
 Event = (
     QueueCreated | QueueChanged | QueueDeleted | ConsumerSet | ConsumerRemoved | HandlerAttached | Sent | Delivered | Settled
-    | Pulled | LeasesSettled | LeasesLapsed | LeasesExtended | Expired | Purged | ClockStopped
+    | Pulled | LeasesSettled | LeasesLapsed | LeasesExtended | Expired | Purged | Redriven | ClockStopped
 )  # fmt: skip
 
 KINDS: dict[str, type[Any]] = {kind.__name__: kind for kind in Event.__args__}

@@ -33,7 +33,7 @@ class Refused(Exception):  # noqa: N818 - the contract's name: what was asked wa
 
     def __init__(self, cause: str = "") -> None:
         self.text = cause or self.cause
-        super().__init__(f"{self.text} ({self.code})")
+        super().__init__(f"{self.text} ({self.code})" if self.code else self.text)
 
     def __init_subclass__(cls) -> None:
         cls.name = cls.__dict__.get("name", cls.__name__)

@@ -1,11 +1,17 @@
-"""Options as JavaScript reads them: `delaySeconds` by keyword, by its snake_case twin, or in a mapping."""
+"""Options as JavaScript reads them: `contentType` and `delaySeconds` by keyword, by their snake_case twins, or in a mapping."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import timedelta
+from difflib import get_close_matches
 from math import isfinite
 from typing import Any
+
+_TWINS = {"contentType": "content_type", "delaySeconds": "delay_seconds"}
+_SPELT = {twin: name for name, twin in _TWINS.items()}
+_ALIKE = 0.5
+"""`delay` is meant as `delaySeconds`, `retries` as `max_retries`."""
 
 _INT32_MIN, _INT32_MAX = -(2**31), 2**31 - 1
 
@@ -37,25 +43,60 @@ def delay_seconds(value: object) -> int | None:
     return whole
 
 
+def bounded_delay(delay_seconds: int, most_seconds: int | None, call: str) -> tuple[int, str | None]:
+    """The delay that a retry gets, and what to tell of it: workerd hands on any number, and the service takes 0 to a day."""
+    taken = max(0, delay_seconds if most_seconds is None else min(delay_seconds, most_seconds))
+    if taken == delay_seconds:
+        return taken, None
+    top = "" if most_seconds is None else most_seconds
+    return taken, f"{call} asked for a delay of {delay_seconds} seconds, which is not within 0..{top}: it waits {taken} seconds"
+
+
 def not_retry_options(call: str) -> str:
     """What workerd says when `call`, such as `retry` on `QueueMessage`, is given something else than options: `retry(60)`."""
     return f"Failed to execute {call}: parameter 1 is not of type 'QueueRetryOptions'."
 
 
 def delay_of(call: str, options: object, given: Mapping[str, Any]) -> int | None:
-    """The delay among options: a mapping first, then keywords. Raises TypeError for an option that does not exist."""
-    if options is None and not given:
-        return None
-    if options is not None and not isinstance(options, Mapping):
+    """The delay among options of retry() or retryAll(). Raises TypeError for an option that does not exist."""
+    if options is None:
+        if not given:
+            return None
+        if len(given) == 1 and "delaySeconds" in given:
+            return delay_seconds(given["delaySeconds"])
+    elif not isinstance(options, Mapping):
         raise TypeError(not_retry_options(call))
-    merged = {**(options or {}), **given}
-    found = None
-    for name, value in merged.items():
-        if name not in {"delaySeconds", "delay_seconds"}:
-            if name in given:
-                message = f"unknown option {name!r}: there is only delaySeconds"
-                raise TypeError(message)
-            continue  # an unknown member of an options object is ignored, as the runtime does
-        if value is not None:
-            found = value
-    return delay_seconds(found)
+    return delay_seconds(options_of(call, options, given, ["delay_seconds"]).get("delay_seconds"))
+
+
+def options_of(
+    call: str, options: Mapping[str, Any] | None, given: Mapping[str, Any], known: Collection[str]
+) -> dict[str, Any]:
+    """The options that are set, under their snake_case names: keywords beat the mapping.
+
+    Raises TypeError for a keyword that is none of them; an unknown member of an options object is ignored, as the runtime does.
+    """
+    if not (options or given):
+        return {}
+    for name in given:
+        if _TWINS.get(name, name) not in known:
+            raise TypeError(unknown(f"{call}: unknown option", name, [_SPELT[each] for each in known]))
+    named = {_TWINS.get(name, name): value for name, value in {**(options or {}), **given}.items() if value is not None}
+    return {name: named[name] for name in known if name in named}
+
+
+def unknown(what: str, name: str, known: Collection[str]) -> str:
+    """That something does not exist, what is probably meant, and what there is."""
+    close = meant(name, known)
+    return f"{what} {name!r}{f' (did you mean {close}?)' if close else ''}: there {_are(sorted(known))}"
+
+
+def meant(name: str, known: Collection[str]) -> str | None:
+    """Which of the known names is probably meant; None where none is near."""
+    plain = {each.replace("_", "").lower(): each for each in known}
+    found = get_close_matches(name.replace("_", "").lower(), plain, n=1, cutoff=_ALIKE)
+    return plain[found[0]] if found else None
+
+
+def _are(names: list[str]) -> str:
+    return f"is only {names[0]}" if len(names) == 1 else f"are {', '.join(names[:-1])} and {names[-1]}"

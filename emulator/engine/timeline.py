@@ -36,11 +36,15 @@ class Timeline:
         self.deliveries = Deliveries(account)
         self.unsettled: JournalUnwritable | None = None
         self._hand = _Hand(self)
+        self.moved_at = -1
+        """The number of the last event when time was moved last; -1 before that."""
         self._stopped = False
         self._rest_us = 0.0
         self._moment_us = -1
         self._batches_left = 0
         self._counted = False
+        self.batches_min = _BATCHES_MIN
+        account.chance.drive(self)
 
     # --- for tests
 
@@ -78,7 +82,7 @@ class Timeline:
     def until_idle(self) -> Generator[None, None, None]:
         """From one thing to do to the next, until no batch is due and none is out. Yields as `until` does."""
         with self._hand:
-            budget, counted = _BATCHES_MIN, False
+            budget, counted = self.batches_min, False
             while True:
                 yield from self._end_outside()
                 with self.account.lock:
@@ -142,6 +146,8 @@ class Timeline:
                 return None
             now_us = account.clock.now_us()
             if moment_us > now_us:
+                if account.chance.searches and self._leave_early():
+                    return 1
                 now_us = moment_us
                 account.clock.move_to(now_us)
             if state.passive and state.passive[0][0] <= now_us:
@@ -156,7 +162,9 @@ class Timeline:
         """Let every batch leave that is due; a handler that ends at once has ended before the next one leaves."""
         account, left, name = self.account, 0, ""
         if now_us != self._moment_us:
-            self._moment_us, self._batches_left, self._counted = now_us, _BATCHES_MIN, False
+            self._moment_us, self._batches_left, self._counted = now_us, self.batches_min, False
+        if account.chance.searches:
+            name = self._first_queue(now_us)
         while not self._stopped and (following := machine.next_to_depart(account.state, now_us, name)) is not None:
             name = following
             events = account.deliver(name)
@@ -175,6 +183,27 @@ class Timeline:
             self._raise_pending()
         return left
 
+    def _leave_early(self) -> bool:
+        """Whether a search lets a batch leave that might still wait."""
+        account = self.account
+        for name, queue in sorted(account.state.queues.items()):
+            due_us = queue.wake_departure_us
+            if due_us is None or due_us <= account.now_us or not account.peek(name, 1):
+                continue
+            if account.chance.choose(2, "early_batches", name):
+                for event in account.deliver(name):
+                    assert isinstance(event, Delivered), "only a batch leaves"
+                    self.deliveries.start(event)
+                return True
+        return False
+
+    def _first_queue(self, now_us: int) -> str:
+        """The queue whose batch a search lets leave first at this moment."""
+        machine.refresh(self.account.state)
+        queues = sorted(self.account.state.queues.items())
+        due = [name for name, queue in queues if queue.wake_departure_us is not None and queue.wake_departure_us <= now_us]
+        return due[self.account.chance.choose(len(due), "queues", due)] if len(due) > 1 else ""
+
     def _move_to(self, target_us: int) -> None:
         clock = self.account.clock
         if target_us > clock.now_us():
@@ -190,6 +219,11 @@ class Timeline:
         self._stopped = True
 
     @property
+    def moving(self) -> bool:
+        """Whether time is being moved."""
+        return self._hand.moves
+
+    @property
     def inside_handler(self) -> bool:
         """Whether the code that asks is a handler's."""
         invocation = current.get()
@@ -197,7 +231,7 @@ class Timeline:
 
     def _budget(self) -> int:
         living = sum(queue.count for queue in self.account.state.queues.values())
-        return _BATCHES_MIN + _BATCHES_PER_MESSAGE * living
+        return self.batches_min + _BATCHES_PER_MESSAGE * living
 
     def _endless(self, what: str) -> str:
         names = [name for name, queue in sorted(self.account.state.queues.items()) if queue.count]
@@ -234,6 +268,7 @@ class _Hand:
 
     def __exit__(self, *_: object) -> None:
         self.moves = False
+        self._timeline.moved_at = self._timeline.account.sequence
 
 
 def _earliest(one_us: int | None, other_us: int | None) -> int | None:

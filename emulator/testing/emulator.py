@@ -10,8 +10,10 @@
 
 from __future__ import annotations
 
+from itertools import count
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Self, overload
+from weakref import WeakValueDictionary
 
 from emulator.core import commands
 from emulator.core.decide.manage import find
@@ -19,12 +21,14 @@ from emulator.core.limits import Limits, limits_of
 from emulator.core.model import Consumer
 from emulator.engine.account import Account
 from emulator.engine.clock import VirtualClock, moment, moment_us
+from emulator.engine.dead_letters import Redriven, redrive
 from emulator.engine.driving import Driving
 from emulator.engine.faults import CALM, Faults
 from emulator.engine.journal import Journal, JournalError
 from emulator.engine.journal.memory import MemoryJournal
 from emulator.engine.journal.sqlite import SQLiteJournal
 from emulator.engine.ledger.trace import Trace
+from emulator.engine.options import unknown
 from emulator.engine.targets.python import NO_WAIT_FLAG, PythonRuntime, PythonTarget
 from emulator.engine.timeline import Timeline
 from emulator.testing.queue import Queue
@@ -46,6 +50,11 @@ if TYPE_CHECKING:
 
 START = "2026-01-01T00:00:00Z"
 """When a new emulator's clock starts."""
+
+
+ALIVE: WeakValueDictionary[int, Emulator] = WeakValueDictionary()
+"""Every emulator that somebody holds, in order: a failing test tells of those that it used."""
+_numbers = count()
 
 
 class Emulator:
@@ -72,6 +81,7 @@ class Emulator:
         if plan not in {"paid", "free"}:
             message = f"plan must be 'paid' or 'free', not {plan!r}"
             raise ValueError(message)
+        ALIVE[next(_numbers)] = self
         self.plan, self.seed = plan, seed
         self.flags = frozenset(flags)
         bounds, clock = limits_of(limits), VirtualClock(moment_us(start))
@@ -149,6 +159,13 @@ class Emulator:
             self._stores = Stores(self.account.clock.now_us)
         return self._stores
 
+    def forget(self) -> None:
+        """Delete every queue, and everything in stores. Time goes on, and what has happened has happened."""
+        for name in self.queues:
+            self.delete_queue(name)
+        if self._stores is not None:
+            self._stores.clear()
+
     # --- queues and consumers
 
     def create_queue(
@@ -201,13 +218,7 @@ class Emulator:
         takes no handler.
         A dead-letter queue that is missing is created. Raises Refused: 11000, 11004 for a second consumer, 100127.
         """  # noqa: D205 - the first sentence needs two lines
-        unknown = settings.keys() - _SETTINGS
-        if unknown:
-            message = f"unknown setting {min(unknown)!r}: there are {', '.join(sorted(_SETTINGS))}"
-            raise TypeError(message)
-        if settings.get("dead_letter_queue") == "":
-            settings["dead_letter_queue"] = None
-        consumer = Consumer(type, **settings)
+        consumer = _changed(Consumer(type), settings)
         if type == "http_pull":
             if handler is not None:
                 raise TypeError("an http_pull consumer takes no handler: messages are fetched with pull()")
@@ -230,6 +241,19 @@ class Emulator:
         if self._real_time is None:
             self._real_time = RealTime()
         return URLTarget(self._real_time, handler)
+
+    def update_consumer(self, queue: str, **settings: Any) -> None:
+        """Change some settings of a queue's consumer, in Wrangler's names; the others and the handler stay.
+
+        A batch that is out ends under the settings with which it left. Raises Refused: 11000, 100127; ValueError where there is
+        no consumer, TypeError for an unknown setting.
+        """
+        known = find(self.account.state, queue)
+        if known.consumer is None:
+            message = f"queue {queue!r} has no consumer to change: give it one with consume()"
+            raise ValueError(message)
+        consumer = _changed(known.consumer, settings)
+        self.account.execute(commands.SetConsumer(queue, consumer, known.attached, replace=True))
 
     def _set_consumer(self, queue: str, consumer: Consumer, *, attached: bool) -> None:
         """A consumer may be set anew if a journal remembers it or while it waits for its handler; else it is the second."""
@@ -259,6 +283,20 @@ class Emulator:
         """Take a queue's consumer away; the queue goes on storing. Raises Refused (11000)."""
         self.account.execute(commands.RemoveConsumer(queue))
         self.timeline.deliveries.detach(queue)
+
+    def redrive(self, queue: str, to: str | None = None, *, limit: int | None = None) -> Redriven:
+        """Send dead letters again, each to the queue that it came from, or all that waits there to `to`; attempts start anew.
+
+        Gives `.moved` and `.left`: what a consumer has in hand stays, and what came from nowhere that is known. Raises Refused:
+        11000, and what a sendBatch() to the target raises (10250 after 5,000 messages in a second); what was moved, is moved.
+        """
+        if to == queue:
+            message = f"the messages of {queue!r} are there already: redrive() takes another queue"
+            raise ValueError(message)
+        done = redrive(self.account, queue, self.account.ledger.origins, to, limit)
+        if done.error is not None:
+            raise done.error
+        return done
 
     # --- time
 
@@ -348,6 +386,16 @@ class Emulator:
 
     def __repr__(self) -> str:
         return f"<Emulator plan={self.plan} now={self.now.isoformat()} queues={len(self.account.state.queues)}>"
+
+
+def _changed(consumer: Consumer, settings: dict[str, Any]) -> Consumer:
+    """A consumer with other settings. Raises TypeError for one that no consumer has."""
+    for name in settings:
+        if name not in _SETTINGS:
+            raise TypeError(unknown("unknown setting", name, _SETTINGS))
+    if settings.get("dead_letter_queue") == "":
+        settings["dead_letter_queue"] = None
+    return consumer._replace(**settings)
 
 
 _SETTINGS = frozenset(Consumer._fields) - {"type"}

@@ -16,6 +16,7 @@ from emulator.engine.bodies.undefined import UNDEFINED
 from emulator.engine.clock import moment
 from emulator.engine.metrics import Metrics
 from emulator.engine.options import delay_seconds as whole_seconds
+from emulator.engine.options import options_of, unknown
 from emulator.workers.bindings import SendReply
 
 if TYPE_CHECKING:
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
     from emulator.core.model import QueueConfig, QueueState
     from emulator.engine.account import Account, Settled
 
+_OPTIONS = ("content_type", "delay_seconds")
+_MEMBERS = ("body", "contentType", "delaySeconds")
+_ROW = frozenset({*_MEMBERS, *_OPTIONS})
 _PLACES = ("ready", "delayed", "delivered", "leased")
 
 
@@ -84,24 +88,30 @@ class Queue:
 
     # --- producing
 
-    def send(self, body: Any = UNDEFINED, content_type: str | None = None, delay_seconds: Any = None) -> SendReply:
+    def send(self, body: Any = UNDEFINED, content_type: Any = None, delay_seconds: Any = None, **options: Any) -> SendReply:
         """Send one message. It is stored when this returns, and delivered when time is moved.
 
-        `content_type` is json, text, bytes or v8; a delay of 0 beats the queue's default. Raises TypeError for a body that does
-        not fit, Refused: 10104, 10203, 10204, 10250, 10251.
+        `content_type` is json, text, bytes or v8; a delay of 0 beats the queue's default. JavaScript's names and an options
+        mapping work as well: `contentType`, `delaySeconds`. Raises TypeError for a body that does not fit and for an unknown
+        option, Refused: 10104, 10203, 10204, 10250, 10251, 10253.
         """
+        if options or isinstance(content_type, dict):
+            content_type, delay_seconds = _chosen("send()", content_type, delay_seconds, options)
         if body is UNDEFINED:
             raise TypeError("Message body cannot be undefined")
         kind = self.default_content_type if content_type is None else bodies.content_type_of(content_type)
         delay = None if delay_seconds is None else whole_seconds(delay_seconds)
         return self._store((bodies.encode(body, kind),), (kind,), (delay,), None, many=False)
 
-    def send_batch(self, messages: Iterable[Mapping[str, Any]], delay_seconds: Any = None) -> SendReply:
+    def send_batch(self, messages: Iterable[Mapping[str, Any]], delay_seconds: Any = None, **options: Any) -> SendReply:
         """Send up to 100 messages together, all or none: each `{"body": …, "contentType": …, "delaySeconds": …}`.
 
         A message's delay beats the batch's, which beats the queue's. Raises TypeError, or Refused: 10104, 10202 to 10206,
-        10250, 10251.
+        10250, 10251, 10253.
         """
+        if options or isinstance(delay_seconds, dict):
+            given = delay_seconds if isinstance(delay_seconds, dict) else {"delay_seconds": delay_seconds}
+            delay_seconds = options_of("send_batch()", given, options, ["delay_seconds"]).get("delay_seconds")
         rows, usual = list(messages), self.default_content_type
         batch_delay = None if delay_seconds is None else whole_seconds(delay_seconds)
         plain = [row["body"] for row in rows if type(row) is dict and len(row) == 1 and "body" in row]
@@ -114,6 +124,8 @@ class Queue:
             if not isinstance(row, Mapping):
                 message = f"sendBatch() takes mappings such as {{'body': 1}}, not {type(row).__name__}"
                 raise TypeError(message)
+            if not _ROW.issuperset(row):
+                raise TypeError(unknown("a message of send_batch() has", min(row.keys() - _ROW), _MEMBERS))
             given = row.get("contentType", row.get("content_type"))
             kind = usual if given is None else bodies.content_type_of(given, exact=True)
             delay = row.get("delaySeconds", row.get("delay_seconds"))
@@ -148,6 +160,8 @@ class Queue:
         *,
         many: bool,
     ) -> SendReply:
+        if self._account.chance.searches:
+            self._account.chance.before_send(self._account)
         ids = self._account.send(self.name, encoded, kinds, delays, delay, many=many)
         return SendReply(ids, Metrics(self._account.queue(self.name)))
 
@@ -241,6 +255,15 @@ class Queue:
         return f"<Queue {self.name}: {len(self)} messages>"
 
 
+def _chosen(call: str, content_type: Any, delay_seconds: Any, options: Mapping[str, Any]) -> tuple[Any, Any]:
+    """Content type and delay, however they are spelt."""
+    given = content_type if isinstance(content_type, dict) else {"content_type": content_type}
+    if delay_seconds is not None:
+        given = {**given, "delay_seconds": delay_seconds}
+    found = options_of(call, given, options, _OPTIONS)
+    return found.get("content_type"), found.get("delay_seconds")
+
+
 def _leased(m: Stored, lease: str) -> Leased:
     return Leased(
         m.id, bodies.on_the_wire(m.body, m.content_type), m.attempts, lease, m.timestamp_us // 1_000,
@@ -255,6 +278,6 @@ def _lease_of(given: Any) -> tuple[str, int | None]:
     if isinstance(given, Leased):
         return given.lease_id, None
     if isinstance(given, Mapping):
-        return str(given["lease_id"]), whole_seconds(given.get("delay_seconds"))
+        return str(given["lease_id"]), whole_seconds(given.get("delay_seconds", given.get("delaySeconds")))
     lease, delay = given
     return str(lease), whole_seconds(delay)

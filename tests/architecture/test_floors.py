@@ -164,9 +164,13 @@ def _dotted(node):
     return node.id if isinstance(node, ast.Name) else "?"
 
 
-OF_CHILDREN = {"run.processes": {"sys.stdout", "sys.stderr", "os._exit"}, "workers.python.surroundings": {"os.environ"}}
+OF_CHILDREN = {
+    "run.processes": {"sys.stdout", "sys.stderr", "os._exit"}, "workers.python.surroundings": {"os.environ"},
+    "workers.javascript.toolchain": {"os.environ"},
+}  # fmt: skip
 """Who forks empties the buffers before and ends its children, and still prints nothing; who keeps a Worker's environment apart
-from the process's has to see both, and takes nothing from it for us."""
+from the process's has to see both, and takes nothing from it for us; who finds what a machine has installed looks where its
+cache is."""
 SPOKEN = {"sys.stdout", "sys.stderr", "sys.stdin", "sys.exit", "os.environ", "os.getenv", "os._exit"}
 
 

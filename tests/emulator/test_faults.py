@@ -27,11 +27,20 @@ FACES = ["in process", "over REST"]
 PATH = "/client/v4/accounts/a"
 
 
+class Service:
+    """Something outside that a test puts into env."""
+
+    async def tell(self, body):
+        await asyncio.sleep(0)
+        return body
+
+
 async def worker(batch, env):
-    """A consumer that reads, calls a binding, awaits and acknowledges."""
+    """A consumer that reads, calls a binding and a service, awaits and acknowledges."""
     for message in batch.messages:
         assert message.body is not None
         await env.OTHER.send(message.body)
+        await env.SERVICE.tell(message.body)
         await asyncio.sleep(0)
         message.ack()
 
@@ -74,6 +83,7 @@ async def run(target_name, face, chances):
     emu = Emulator(seed=5, faults=Faults(**chances) if face == "in process" else Faults())
     for name in ("jobs", "other"):
         emu.create_queue(name)
+    emu.env.bind("SERVICE", Service())
     with contextlib.ExitStack() as stack:
         target = MAKERS[target_name](stack, emu)
         emu.consume("jobs", lambda _batch: None, max_batch_size=4, max_retries=2)

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 import pytest
 
 from emulator import Emulator
-from tests.emulator.helpers import fates, following, moments, seconds, send, throw, timeline
+from tests.emulator.helpers import DAY, fates, following, moments, seconds, send, throw, timeline
 
 NO_WAIT = "queue_consumer_no_wait_for_wait_until"
 
@@ -177,9 +177,25 @@ def test_options_as_workerd_reads_them(emu, jobs, options, again):
     assert [at for at, _ in moments(emu)] == [0, again]
 
 
-@pytest.mark.parametrize("delay", [-1, 86_401, 10**12])
-def test_a_delay_that_the_service_does_not_take_fails_the_handler_that_asked_for_it(emu, jobs, delay):
-    emu.consume("jobs", following(lambda batch: batch.messages[0].retry(delaySeconds=delay)), max_batch_timeout=0, retry_delay=30)
+@pytest.mark.parametrize(("delay", "waits"), [(-1, 0), (86_401, DAY), (2**31 - 1, DAY)])
+@pytest.mark.parametrize("named", ["retry() of message", "retryAll()"])
+def test_a_delay_that_the_service_does_not_take_throws_nothing_and_is_told_of(emu, jobs, delay, waits, named):
+    """As in workerd, which hands on any number; the service waits 0 to 86,400 seconds."""
+
+    def ask(batch):
+        batch.retryAll({"delaySeconds": delay}) if named == "retryAll()" else batch.messages[0].retry(delaySeconds=delay)
+
+    emu.consume("jobs", following(ask), max_batch_timeout=0, retry_delay=30)
+    jobs.send(1)
+    emu.run_until_idle()
+    assert outcomes(emu) == [(0, "ok"), (waits, "ok")]
+    (warning,) = emu.report().warnings
+    assert warning.startswith(named)
+    assert warning.endswith(f"asked for a delay of {delay} seconds, which is not within 0..86400: it waits {waits} seconds")
+
+
+def test_a_delay_beyond_32_bits_is_an_error_of_the_handler(emu, jobs):
+    emu.consume("jobs", following(lambda batch: batch.messages[0].retry(delaySeconds=10**12)), max_batch_timeout=0, retry_delay=30)
     jobs.send(1)
     emu.run_until_idle()
     assert outcomes(emu) == [(0, "exception"), (30, "ok")]

@@ -70,6 +70,7 @@ EVERY_KIND = [
     happened.LeasesLapsed(7, "jobs", dropped=("b" * 32,)),
     happened.Expired(8, "jobs", ("a" * 32,)),
     happened.Purged(9, "jobs", ("a" * 32,)),
+    happened.Redriven(9, "dead", ("a" * 32,), "jobs", 9),
     happened.ConsumerRemoved(9, "jobs"),
     happened.QueueDeleted(9, "jobs", ()),
     happened.ClockStopped(10),

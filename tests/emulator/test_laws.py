@@ -248,7 +248,7 @@ class Core(RuleBasedStateMachine):
         last = [self.ledger.records.rows[entry[-1]] for entry in self.ledger.records.entries]
         waiting = sorted((row.step.queue, row.step.ids[row.place]) for row in last if row.step.kind not in ENDS)
         assert waiting == sorted((name, id) for name, queue in self.state.queues.items() for id in queue.messages), "law 6"
-        moved = [(row.dead_lettered, row.received) for row in counts.values()]
+        moved = [(row.dead_lettered + row.redriven, row.received) for row in counts.values()]
         assert sum(out for out, _ in moved) == sum(come for _, come in moved), "law 6: what left one queue arrived in another"
 
     @invariant()

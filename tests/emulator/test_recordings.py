@@ -13,7 +13,6 @@ from datetime import datetime
 import pytest
 
 from emulator import Emulator, Refused
-from emulator.core.refusals import MessageMetadataInvalid
 from tests.emulator.recordings import NAMES, Replay, lines, recorded
 
 TOLERANCE_MS = 400
@@ -59,8 +58,6 @@ NOT_TIMELINES = {
     "send-errors-no-consumer": "the service checks limits whether or not somebody consumes; compared one by one below",
     "dlq-self": "a refused configuration",
     "no-queue-handler": "a consumer without a handler",
-    "retry-delay-invalid-86401": "the service takes delays of 0 to 86,400 seconds",
-    "retry-delay-invalid-neg": "the service takes delays of 0 to 86,400 seconds",
 }
 
 
@@ -192,13 +189,6 @@ def test_a_consumer_without_a_handler_uses_up_its_messages_attempts():
     emu.consume("q", Nothing, max_batch_timeout=0, max_retries=1)
     emu.advance(0)
     assert [(fate.state, fate.attempts) for fate in emu.fates] == [("dropped", 2)]
-
-
-@pytest.mark.parametrize("name", ["retry-delay-invalid-86401", "retry-delay-invalid-neg"])
-def test_a_retry_with_a_delay_that_the_service_does_not_take_fails_its_batch(name):
-    replay = Replay(name).run()
-    assert [(label, attempts) for label, attempts, _ in replay.seen["q"]] == [("m0", 1), ("m1", 1), ("m0", 2), ("m1", 2)]
-    assert {type(error) for error in replay.emu.errors} == {MessageMetadataInvalid}
 
 
 def test_a_message_keeps_its_id_and_timestamp_wherever_it_goes():

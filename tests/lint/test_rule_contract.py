@@ -13,6 +13,7 @@ from hypothesis import example as such_as
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cfq_lint.facts.keys import CONSUMER_KEYS, PRODUCER_KEYS
 from cfq_lint.facts.limits import LIMITS
 from cfq_lint.model.account_facts import ConsumerFacts, Facts, QueueFacts
 from cfq_lint.model.finding import Severity
@@ -93,7 +94,9 @@ def test_metadata_are_whole(rule):
     assert rule.fix in {None, SAFE, UNSAFE}
     assert rule.needs in {FILE, PROJECT, FACTS, CODE, DIFF, LIVE}
     assert rule.visit in {*visits_of(Worker(document_of("{}"))), RUN}
-    assert set(rule.signs) <= {value for name, value in vars(signs).items() if name.isupper()}
+    named = {value for name, value in vars(signs).items() if name.isupper() and isinstance(value, str)}
+    ranged = {key.name for keys in (CONSUMER_KEYS, PRODUCER_KEYS) for key in keys.values() if key.minimum is not None}
+    assert set(rule.signs) <= named | ranged
     assert rule.superseded_by is None or load(BY_KEY[rule.superseded_by]).needs == LIVE
     assert set(rule.limits) <= {limit.id for limit in LIMITS}
 

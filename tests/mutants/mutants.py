@@ -238,7 +238,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "a-large-dead-letter-becomes-small", TALLY,
-        "if self.large and kind is not Kind.DEAD_LETTERED:", "if self.large:",
+        "if self.large and kind not in _MOVING:", "if self.large:",
         "the operations of a large dead letter would be too few",
     ),
     Mutant(

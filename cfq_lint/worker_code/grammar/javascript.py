@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from cfq_lint.source.javascript import parsed
 from cfq_lint.worker_code.grammar.javascript_names import WRAPPERS, Names, own, text_of
+from cfq_lint.worker_code.grammar.libraries import in_plain, is_used
 from cfq_lint.worker_code.lowering.steps import BREAK, CONTINUE, DEFAULT, RAISE, RETURN
 from cfq_lint.worker_code.tree import nodes as n
 from cfq_lint.worker_code.tree import statements as s
@@ -27,7 +28,7 @@ def parse(path: str, text: str) -> s.Source | None:
     body = n.Other(root.start_point, grammar.nodes(root.named_children))
     links = grammar.links
     sources = tuple(dict.fromkeys(links.sources))
-    return s.Source(body, grammar.rebound, links.imports, links.exports, tuple(links.stars), sources, ())
+    return s.Source(body, grammar.scope, grammar.rebound, links.imports, links.exports, tuple(links.stars), sources, ())
 
 
 class _Grammar(Names):
@@ -37,9 +38,16 @@ class _Grammar(Names):
         given = at.child_by_field_name("arguments")
         callee = at.child_by_field_name("function" if at.type == "call_expression" else "constructor")
         values = () if given is None else self.nodes(given.named_children if given.type == "arguments" else [given])
-        made = (n.Invoke if at.type == "call_expression" else n.New)(at.start_point, self.node(callee), values)
+        is_optional = any(each.type == "optional_chain" for each in at.children)
+        kind = n.New if at.type == "new_expression" else n.Perhaps if is_optional else n.Invoke
+        made = kind(at.start_point, self.node(callee), values)
         self.links.ask(made)
-        return made
+        return in_plain(made, self.links.imports) if is_used(self.links.imports) else made
+
+    def yielded(self, at: Any) -> n.Node:
+        """`yield* effect`, which waits for it."""
+        is_whole = any(each.type == "*" for each in at.children) and is_used(self.links.imports)
+        return n.Wait(at.start_point, self.inner(at)) if is_whole else n.Other(at.start_point, self.nodes(at.named_children))
 
     def number(self, at: Any) -> n.Node:
         text = text_of(at).replace("_", "")
@@ -65,9 +73,10 @@ class _Grammar(Names):
         return n.Pair(at.start_point, name, self.node(key) if is_computed else None, made, is_method)
 
     def function(self, at: Any) -> n.Node:
+        made = self.scoped(self._function, at)
         if at.type in _DECLARED:
-            self.scope.bind(text_of(at.child_by_field_name("name")))
-        return self.scoped(self._function, at)
+            self.scope.bind(text_of(at.child_by_field_name("name")), made)
+        return made
 
     def _function(self, at: Any) -> n.Node:
         field = at.child_by_field_name
@@ -82,9 +91,24 @@ class _Grammar(Names):
 
     def class_(self, at: Any) -> n.Node:
         name, body = at.child_by_field_name("name"), at.child_by_field_name("body")
+        bases = tuple(base for each in at.children if each.type == "class_heritage" for base in self.inherited(each))
+        made = n.Class(at.start_point, self.nodes(body.named_children), text_of(name) if name is not None else "", bases)
         if name is not None:
-            self.scope.bind(text_of(name))
-        return n.Class(at.start_point, self.nodes(body.named_children), text_of(name) if name is not None else "")
+            self.scope.bind(text_of(name), made)
+        return made
+
+    def inherited(self, at: Any) -> tuple[n.Node, ...]:
+        """What a class extends; interfaces bring nothing along."""
+        inner = [each for each in at.named_children if each.type not in {"implements_clause", "type_arguments"}]
+        return tuple(self.node(each.child_by_field_name("value") or each) for each in inner)
+
+    def enumerated(self, at: Any) -> n.Node:
+        """`enum Name { A = "a" }`, which is an object."""
+        made = n.Record(
+            at.start_point, self.nodes(at.child_by_field_name("body").named_children), text_of(at.named_children[0])
+        )
+        self.scope.bind(made.owner, made)
+        return made
 
     # --- statements
 
@@ -142,7 +166,10 @@ class _Grammar(Names):
         (name,) = (*_declared(unwrapped(made)), "")[:1]
         self.links.exports[DEFAULT] = ("", name or DEFAULT)
         own(unwrapped(made), DEFAULT)
-        return made if name else n.Bind(made.at, n.Name(made.at, DEFAULT, self.scope), made, n.DECLARES)
+        if name:
+            return made
+        self.scope.bind(DEFAULT, made)
+        return n.Bind(made.at, n.Name(made.at, DEFAULT, self.scope), made, n.DECLARES)
 
 
 def _declared(made: n.Node) -> tuple[str, ...]:
@@ -150,7 +177,7 @@ def _declared(made: n.Node) -> tuple[str, ...]:
     match made:
         case n.Name(name) | n.Lambda(name):
             return (name,) if name else ()
-        case n.Class():
+        case n.Record():
             return (made.owner,) if made.owner else ()
         case n.Bind(target):
             return bound_names(target)
@@ -162,7 +189,14 @@ def _declared(made: n.Node) -> tuple[str, ...]:
 
 _DECLARED = frozenset({"function_declaration", "generator_function_declaration"})
 _FUNCTIONS = ("arrow_function", "function_expression", "function", "generator_function", *_DECLARED)
-_MEMBERS = ("pair", "method_definition", "public_field_definition", "field_definition", "shorthand_property_identifier")
+_MEMBERS = (
+    "pair",
+    "enum_assignment",
+    "method_definition",
+    "public_field_definition",
+    "field_definition",
+    "shorthand_property_identifier",
+)
 
 
 def _each(self: _Grammar, at: Any) -> n.Node:
@@ -190,7 +224,7 @@ def _choice(self: _Grammar, at: Any) -> n.Node:
 
 
 _Grammar.makers = {
-    **dict.fromkeys(("identifier", "this", "import"), _Grammar.name),
+    **dict.fromkeys(("identifier", "this", "import", "super"), _Grammar.name),
     **dict.fromkeys(WRAPPERS, _Grammar.inner),
     **dict.fromkeys(_FUNCTIONS, _Grammar.function),
     **dict.fromkeys(("class_declaration", "abstract_class_declaration", "class"), _Grammar.class_),
@@ -202,6 +236,7 @@ _Grammar.makers = {
     **dict.fromkeys(("if_statement", "ternary_expression"), _choice),
     **dict.fromkeys(("while_statement", "do_statement"), _Grammar.repeated),
     **dict.fromkeys(_WAYS_OUT, lambda self, at: s.Leave(at.start_point, _WAYS_OUT[at.type], self.nodes(at.named_children))),
+    "enum_declaration": _Grammar.enumerated,
     "variable_declarator": _Grammar.declarator,
     "member_expression": lambda self, at: n.Member(
         at.start_point, self.of(at, "object"), text_of(at.child_by_field_name("property"))
@@ -213,6 +248,7 @@ _Grammar.makers = {
     "binary_expression": _binary,
     "unary_expression": _Grammar.unary,
     "await_expression": lambda self, at: n.Wait(at.start_point, self.inner(at)),
+    "yield_expression": _Grammar.yielded,
     "spread_element": lambda self, at: n.Spread(at.start_point, self.inner(at)),
     "array": lambda self, at: n.Listing(at.start_point, self.nodes(at.named_children)),
     "object": lambda self, at: n.Record(at.start_point, self.nodes(at.named_children), ""),

@@ -29,7 +29,7 @@ def parse(text: str) -> s.Source | None:
     grammar = _Grammar()
     body = grammar.block(tree.body)
     imports, stars, sources, perhaps = _imports(tree)
-    return s.Source(body, grammar.rebound, imports, {}, stars, sources, perhaps)
+    return s.Source(body, grammar.scope, grammar.rebound, imports, {}, stars, sources, perhaps)
 
 
 class _Grammar:
@@ -192,8 +192,9 @@ class _Grammar:
                 kind = RAISE if isinstance(node, ast.Raise) else BREAK if isinstance(node, ast.Break) else CONTINUE
                 return s.Leave(at, kind, ())
             case ast.FunctionDef() | ast.AsyncFunctionDef():
-                self.scope.bind(node.name)
-                return self.function(node)
+                made = self.function(node)
+                self.scope.bind(node.name, made)
+                return made
             case ast.ClassDef():
                 return self.class_(node)
             case ast.Import(names=names) | ast.ImportFrom(names=names):
@@ -229,11 +230,13 @@ class _Grammar:
         return n.Lambda(_at(node), node.name, parameters, (body,), isinstance(node, ast.AsyncFunctionDef), False)
 
     def class_(self, node: ast.ClassDef) -> n.Node:
-        self.scope.bind(node.name)
+        # What decorates a class, or makes it, may bring anything along.
+        bases = (*self.nodes(node.bases), *(n.Other(_at(each), ()) for each in (*node.decorator_list, *node.keywords)))
         around, before = self.within(), self.in_class
         self.in_class = self.scope
-        made = n.Class(_at(node), tuple(map(self.class_member, node.body)), node.name)
+        made = n.Class(_at(node), tuple(map(self.class_member, node.body)), node.name, bases)
         self.scope, self.in_class = around, before
+        self.scope.bind(node.name, made)
         return made
 
     def class_member(self, node: ast.stmt) -> n.Node:

@@ -31,7 +31,8 @@ from cfq_lint.worker_code.lowering.steps import Argument, Call, Floating, Functi
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from cfq_lint.worker_code.lowering.steps import Module, Step
+    from cfq_lint.worker_code.lowering.steps import Step
+    from cfq_lint.worker_code.modules.module import Module
     from cfq_lint.worker_code.modules.program import Program
 
 _DEPTH_MAX = 8

@@ -40,7 +40,8 @@ from cfq_lint.worker_code.lowering.steps import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from cfq_lint.worker_code.lowering.steps import Module, Step
+    from cfq_lint.worker_code.lowering.steps import Step
+    from cfq_lint.worker_code.modules.module import Module
 
 _STATES_MAX = 400
 _ELEMENT = "(element)"

@@ -7,7 +7,8 @@ from cfq_lint.worker_code.lowering.steps import ANY
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from cfq_lint.worker_code.lowering.steps import Assign, Function, Module
+    from cfq_lint.worker_code.lowering.steps import Assign, Function
+    from cfq_lint.worker_code.modules.module import Module
 
 BATCH, MESSAGES, MESSAGE, DATA, QUEUE, ACKS, RETRIES = "batch", "messages", "message", "data", "queue", "acks", "retries"
 OF_QUEUE = "of queue"

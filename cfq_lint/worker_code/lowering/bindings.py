@@ -1,32 +1,39 @@
-"""What the names of a module stand for, and what conditions say of them."""
+"""What the names of a module stand for, as far as the module itself tells."""
 
 from __future__ import annotations
 
-from cfq_lint.worker_code.lowering.steps import NOTHING, Test, either, opposite
 from cfq_lint.worker_code.tree import nodes as n
 from cfq_lint.worker_code.tree import statements as s
 from cfq_lint.worker_code.tree.asking import bound_names, chain_of, constructed, unwrapped, walk, without_spread
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import TypeAlias
+
+    Elsewhere: TypeAlias = tuple[Callable[[n.Node], list[str] | None], Callable[[n.Node], tuple[tuple[str, ...], bool] | None]]
 
 MEMORIES = frozenset({"Set", "Map", "WeakSet", "WeakMap", "LRUCache"})
 TOGETHER = frozenset({"all", "allSettled"})
 _CHANGES_OF_SCRIPTS = frozenset({"push", "unshift", "splice", "pop", "shift"})
 _CHANGES = frozenset({"append", "extend", "insert", "pop", "remove", "clear", "update", "setdefault", "push"})
-_PARTS = {"startsWith": "{}*", "startswith": "{}*", "endsWith": "*{}", "endswith": "*{}", "includes": "*{}*"}
-"""Questions about a part of a name, as patterns."""
 
 
 class Bindings:
     """The names of a module.
 
     `bound` are the values that declarations give names, `assigned` names that do not keep what they were declared to be, nor
-    all that it holds, `rebound` these and all that are bound to what is not seen. `joined` are names of promises and tasks, and
-    of lists and groups of them, that are waited for, `in_memory` those of sets and maps of this process.
+    all that it holds, `replaced` those that are given another value, `rebound` these and all that are bound to what is not
+    seen. `joined` are names of promises and tasks, and of lists and groups of them, that are waited for, `in_memory` those of
+    sets and maps of this process. `elsewhere` is what whoever knows the other modules as well says of texts and of tables.
     """
 
     def __init__(self, source: s.Source, *, is_script: bool) -> None:
         self.is_script = is_script
+        self.elsewhere: Elsewhere | None = None
         self.bound: dict[str, list[n.Node]] = {}
         self.assigned: set[str] = set()
+        self.replaced: set[str] = set()
         self.joined: set[str] = set()
         self.in_memory: set[str] = set()
         for node in walk(source.body):
@@ -39,6 +46,7 @@ class Bindings:
                 if how == n.DECLARES and isinstance(target, n.Name):
                     self.bound.setdefault(target.id, []).append(value)
                 elif how != n.DECLARES:
+                    self.replaced |= {target.id} if isinstance(target, n.Name) else set()
                     self.assigned |= set(chain_of(target)[:1]) or set(bound_names(target))
                 self._keep(target, value)
             case n.Pair(name, value=value) if name is not None:
@@ -67,77 +75,13 @@ class Bindings:
         value = node.scope.value(node.id) if isinstance(node, n.Name) and node.id not in self.assigned else None
         return unwrapped(value) if value is not None else node
 
-    def texts(self, node: n.Node) -> list[str] | None:
+    def texts_of(self, node: n.Node) -> list[str] | None:
         """The texts that an expression is or lists; None where it holds anything else."""
-        node = self.resolved(node)
-        values = [self.resolved(each) for each in node.items] if isinstance(node, n.Listing) else [node]
-        texts = [each.value for each in values if isinstance(each, n.Text)]
-        return texts if len(texts) == len(values) else None
+        return self.elsewhere[0](node) if self.elsewhere is not None else None
 
-    def constants(self) -> dict[str, str]:
-        """The names that are bound once, to a text."""
-        once = {name: self.texts(values[0]) for name, values in self.bound.items() if len(values) == 1}
-        return {
-            name: texts[0] for name, texts in once.items() if texts is not None and len(texts) == 1 and name not in self.rebound
-        }
-
-    def instances(self, root: n.Node) -> dict[str, str]:
-        """The names, and the fields as `Class.field`, that hold an instance of one class for all their life, with its name.
-
-        In Python that may be what a function of that name gives.
-        """
-        held = {name: values for name, values in self.bound.items() if name not in self.rebound}
-        for owner in [each for each in walk(root) if isinstance(each, n.Class) and each.owner]:
-            for each in walk(owner):
-                match each:
-                    case n.Bind(n.Member(n.This(), name), value):
-                        held.setdefault(f"{owner.owner}.{name}", []).append(value)
-            for member in owner.members:
-                if isinstance(member, n.Pair) and not member.is_method:
-                    held.setdefault(f"{owner.owner}.{member.name}", []).append(member.value)
-        made = {name: self._maker(values[0]) for name, values in held.items() if len(values) == 1}
-        return {name: one for name, one in made.items() if one is not None}
-
-    def _maker(self, node: n.Node) -> str | None:
-        node = unwrapped(node) if self.is_script else node
-        is_call = isinstance(node, n.New) or (isinstance(node, n.Invoke) and not self.is_script)
-        return node.callee.id if is_call and isinstance(node, n.Invoke) and isinstance(node.callee, n.Name) else None
-
-    def test(self, node: n.Node) -> Test | None:
-        """A comparison with names, if a condition is one; a name may be a constant of the module."""
-        match node:
-            case n.Not(value):
-                return opposite(self.test(value))
-            case n.Binary("or", left, right):
-                return either([self.test(left), self.test(right)])
-            case n.Invoke(n.Member(of, how), (given,)) if how in _PARTS:
-                names = self.texts(given)
-                return Test(chain_of(of), frozenset(_PARTS[how].format(name) for name in names)) if names else None
-            case n.Binary("in", left, right):
-                return self._contained(left, right)
-            case n.Binary("==" | "!=" as operator, left, right):
-                if self.texts(left) is not None:
-                    left, right = right, left
-                compared = self.compared(chain_of(left), right)
-                return compared if operator == "==" else opposite(compared)
-            case _:
-                return None
-
-    def _contained(self, left: n.Node, right: n.Node) -> Test | None:
-        """`name in …`, of a text or of a list."""
-        inside, names = self.texts(left), self.texts(right)
-        if inside and not names:
-            return Test(chain_of(right), frozenset(f"*{name}*" for name in inside))
-        return Test(chain_of(left), frozenset(names)) if names and isinstance(self.resolved(right), n.Listing) else None
-
-    def compared(self, of: tuple[str, ...], node: n.Node) -> Test | None:
-        """The comparison with a text, or with a name that may be imported."""
-        names = self.texts(node)
-        if names:
-            return Test(of, frozenset(names))
-        if isinstance(node, n.Name) and node.id not in self.bound:
-            return Test(of, NOTHING, imported=frozenset({node.id}))
-        return None
+    def keys_of(self, node: n.Node) -> tuple[tuple[str, ...], bool] | None:
+        """The keys of a table, and whether these are all; None where it is no table that is written out."""
+        return self.elsewhere[1](node) if self.elsewhere is not None else None
 
 
 def is_together(chain: tuple[str, ...]) -> bool:

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+from cfq_lint.facts.record import replace
 from cfq_lint.worker_code.lowering.bindings import MEMORIES, is_together
+from cfq_lint.worker_code.lowering.choosing import choice_of
 from cfq_lint.worker_code.lowering.steps import (
     IDEMPOTENCY_KEY,
     NEW,
     NOTHING,
+    RAISE,
     RETURN,
     Argument,
+    Branch,
     Call,
     Exit,
     Floating,
     Loop,
     Spot,
+    Test,
     Try,
 )
 from cfq_lint.worker_code.tree import nodes as n
@@ -37,6 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from cfq_lint.worker_code.lowering.bindings import Bindings
+    from cfq_lint.worker_code.lowering.choosing import Choice
     from cfq_lint.worker_code.lowering.steps import Function, Step
 
 _EACH = frozenset({"map", "forEach", "filter", "flatMap"})
@@ -77,6 +83,10 @@ class Calls:
 
     def call(self, node: n.Invoke, *, awaited: bool) -> Iterator[Step]:
         """What a call does, by what it is called on."""
+        chosen = choice_of(node.callee, self.names)
+        if chosen is not None:
+            yield from self.chosen(node, chosen, awaited=awaited)
+            return
         chain, values, spot = chain_of(node.callee), [without_spread(each) for each in node.given], self.spot(node)
         is_joined = len(chain) == 2 and chain[0] in self.names.joined and chain[1] in _COLLECTS  # noqa: PLR2004 - list.push
         if is_together(chain):
@@ -97,6 +107,20 @@ class Calls:
             yield from self.method(node, node.callee, values, awaited=awaited)
         else:
             yield from self.plain(node, chain, values, awaited=awaited)
+
+    def chosen(self, node: n.Invoke, choice: Choice, *, awaited: bool) -> Iterator[Step]:
+        """A function out of a table: one of several, and none for any other key."""
+        *given, last = self.plain(node, ("?",), [without_spread(each) for each in node.given], awaited=awaited)
+        yield from given
+        assert isinstance(last, Call), "a call ends with itself"
+        arms: list[tuple[Test | None, tuple[Step, ...]]] = []
+        for key in choice.keys:
+            call = replace(last, chain=(*choice.table, key, *choice.member))
+            arms.append((Test(choice.by, frozenset({key})) if choice.by else None, (call,)))
+        if not choice.is_whole:
+            arms.append((None, (last,)))
+        arms.append((None, () if isinstance(node, n.Perhaps) else (Exit(RAISE),)))
+        yield Branch(tuple(arms), (choice.by,) if choice.by else ())
 
     def method(self, node: n.Invoke, callee: n.Member, values: list[n.Node], *, awaited: bool) -> Iterator[Step]:
         """A method of JavaScript's promises and lists, or any other."""

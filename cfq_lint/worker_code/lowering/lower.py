@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from cfq_lint.worker_code.lowering.calls import Calls, looped_over
+from cfq_lint.worker_code.lowering.choosing import compared, test_of
 from cfq_lint.worker_code.lowering.steps import (
     BREAK,
     NOTHING,
@@ -64,7 +65,7 @@ class Lowering(Calls):
             case n.Either(test, then, other):
                 yield from self.steps(test)
                 first, second = (tuple(self.steps(each, awaited=awaited)) for each in (then, other))
-                yield Branch(((self.names.test(test), first), (None, second)), paths_in(test))
+                yield Branch(((test_of(test, self.names), first), (None, second)), paths_in(test))
             case n.Binary("and" | "or" | "??", left, right):
                 yield from self.steps(left)
                 rest = tuple(self.steps(right, awaited=awaited))
@@ -135,14 +136,16 @@ class Lowering(Calls):
 
     def switch(self, node: s.Switch) -> Branch:
         """A choice by the value of something."""
-        of = chain_of(node.subject)
+        is_true = isinstance(node.subject, n.Other | n.Number) and not chain_of(node.subject)
+        of = chain_of(self.names.resolved(node.subject))
         arms: list[tuple[Test | None, tuple[Step, ...]]] = []
         otherwise: tuple[Step, ...] = ()
         for case in node.cases:
             steps = self.block(case.body)
             steps = steps[:-1] if node.is_left and steps and steps[-1] == Exit(BREAK) else steps
             if case.options:
-                arms.append((either([self.names.compared(of, option) for option in case.options]), steps))
+                tests = [test_of(each, self.names) if is_true else compared(of, each, self.names) for each in case.options]
+                arms.append((either(tests), steps))
             else:
                 otherwise = steps
         return Branch((*arms, (None, otherwise)), paths_in(node.subject))

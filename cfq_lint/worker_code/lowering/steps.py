@@ -229,36 +229,3 @@ class Sent:
     fresh: frozenset[str]
     most: int | None
     spot: Spot
-
-
-@record
-class Module:
-    """One source.
-
-    `functions` are those that are bound once, methods as `Owner.name` and, where one name has but one method, `this.name`.
-    `imports` are local names with the module and the name there, `exports` the same for names that others import: the module is
-    "" where it is this one. `stars` are modules of which all is exported, `sources` all that run with this one, `perhaps` what
-    an import may mean besides. `handlers` are the queue handlers in what a name stands for, DEFAULT for what has none, or the
-    paths of those that are only named there. `instances` are names, and fields as `Class.field`, that hold an instance of a
-    class. `rebound` are names that stand for several things. `constants` are names that are bound once, to a text.
-    """
-
-    path: str
-    text: str
-    functions: dict[str, Function]
-    imports: dict[str, tuple[str, str]]
-    handlers: dict[str, tuple[Function | tuple[str, ...], ...]]
-    sent: tuple[Sent, ...]
-    constants: dict[str, str]
-    exports: dict[str, tuple[str, str]]
-    stars: tuple[str, ...]
-    sources: tuple[str, ...]
-    instances: dict[str, str]
-    rebound: frozenset[str]
-    perhaps: tuple[str, ...] = ()
-
-    def binds(self, name: str) -> bool:
-        """Whether a name stands for something of this module that is followed."""
-        if name in self.functions or name in self.instances or name in self.constants or self.handlers.get(name):
-            return True
-        return any(each.startswith(f"{name}.") for each in self.functions)

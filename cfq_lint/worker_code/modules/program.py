@@ -1,201 +1,252 @@
-"""A Worker's sources together: its entry, and the modules of its own that it imports."""
+"""A Worker's sources together: its entry, and the modules of its own that it imports, read when a name leads there."""
 
 from __future__ import annotations
 
-import os
+from types import MappingProxyType
 
-from cfq_lint.facts.record import record
-from cfq_lint.worker_code.lowering.steps import DEFAULT, EVERYTHING, NEW, Function
+from cfq_lint.facts.record import replace
+from cfq_lint.worker_code.lowering.steps import DEFAULT, NEW
+from cfq_lint.worker_code.modules.imports import Imports
+from cfq_lint.worker_code.modules.module import Value
+from cfq_lint.worker_code.modules.module import read as as_module
+from cfq_lint.worker_code.modules.tables import Tables
+from cfq_lint.worker_code.tree import nodes as n
+from cfq_lint.worker_code.tree.asking import walk, without_spread
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Mapping
     from typing import TypeAlias
 
-    from cfq_lint.worker_code.lowering.steps import Module
+    from cfq_lint.worker_code.lowering.steps import Function
+    from cfq_lint.worker_code.modules.module import Module
 
     Found: TypeAlias = tuple[Module, Function]
 
 MODULES_MAX = 200
 """No Worker has that many modules of its own; what has is not read on."""
-_SCRIPTS = (".ts", ".js", ".mts", ".mjs", ".tsx", ".jsx", ".cjs", ".cts")
-_ALIASES = ("@/", "~/", "#/")
-"""With what paths begin that a bundler or tsconfig.json leads to the sources; no package has such a name."""
+ENTRY_CLASS = "Default"
+"""The class that a Python Worker exports. https://developers.cloudflare.com/workers/languages/python/basics/"""
+_HOOK = "cloudflare:queue"
+_NOTHING: Mapping[str, str] = MappingProxyType({})
+_OF_PYTHON = ("queue", "on_queue")
 
 
-@record
-class Program:
-    """What was read: `modules` by path. `problem` says why the entry is not among them, `remedy` what to do about that.
+class Program(Tables):
+    """What is read of a Worker. `problem` says why there is no entry, `remedy` what to do about that."""
 
-    `unread` are imports that look like modules of the Worker's own and could not be read.
-    """
+    def __init__(
+        self,
+        entry: str,
+        imports: Imports | None,
+        problem: str = "",
+        remedy: str = "",
+        variables: Mapping[str, str] = _NOTHING,
+    ) -> None:
+        super().__init__(variables)
+        self.entry = entry
+        self.problem = problem
+        self.remedy = remedy
+        self._imports = imports
+        self._modules: dict[str, Module | None] = {}
+        self._unread: dict[str, None] = {}
 
-    entry: str
-    modules: dict[str, Module]
-    problem: str = ""
-    remedy: str = ""
-    unread: tuple[str, ...] = ()
+    # --- modules
+
+    @property
+    def modules(self) -> dict[str, Module]:
+        """The modules that were read, by their paths."""
+        return {path: module for path, module in self._modules.items() if module is not None}
+
+    @property
+    def unread(self) -> tuple[str, ...]:
+        """The imports that could not be read, as far as they were asked for."""
+        return tuple(sorted(self._unread))
+
+    def read_all(self) -> None:
+        """Read all that the entry imports, and that these import in turn."""
+        home = self.module(self.entry)
+        waiting = [home] if home is not None else []
+        seen: set[str] = set()
+        while waiting:
+            module = waiting.pop()
+            if module.path in seen:
+                continue
+            seen.add(module.path)
+            several = [self.target(module, source) for source in (*module.source.sources, *module.source.perhaps)]
+            waiting += [each for each in several if each is not None]
+
+    def module(self, path: str) -> Module | None:
+        """The module at a path, None where it cannot be read."""
+        if path not in self._modules:
+            text = self._imports.read(path) if self._imports is not None else None
+            if text is None:
+                return None
+            if len([each for each in self._modules.values() if each is not None]) >= MODULES_MAX:
+                self._unread[path] = None
+                return None
+            made = self._modules[path] = as_module(path, text)
+            if made is None:
+                self._unread[path] = None
+            else:
+                self._link(made)
+        return self._modules[path]
+
+    def target(self, module: Module, source: str) -> Module | None:
+        """The module that an import means, where it can be read."""
+        if self._imports is None:
+            return None
+        shown, paths = self._imports.candidates(module.path, source, self.entry)
+        for path in paths:
+            if path in self._modules or self._imports.read(path) is not None:
+                return self.module(path)
+        if paths and not self.entry.endswith(".py"):
+            # In Python what is not there may as well be a package, or a name in a module.
+            self._unread[shown] = None
+        return None
+
+    def _link(self, module: Module) -> None:
+        """Let a module's names be looked for in the others as well."""
+        module.names.elsewhere = (
+            lambda node: self.texts(Value(module, node, module.around, module.this)),
+            lambda node: self.keys(Value(module, node, module.around, module.this)),
+        )
+
+    # --- what is asked
 
     def handlers(self) -> list[Found]:
         """The queue handlers of the entry, each with the module that it stands in."""
-        entry = self.modules.get(self.entry)
-        home = self.exported(entry, DEFAULT) if entry is not None else None
-        return self._handlers(home) if home is not None else []
+        module = self.module(self.entry)
+        if module is None:
+            return []
+        if self.entry.endswith(".py"):
+            values = self._of_python(module)
+        else:
+            home = self.exported(module, DEFAULT)
+            if home is not None and isinstance(home.node, n.Class):
+                home = replace(home, is_instance=True)
+            values = [self.member(home, "queue") if home is not None else None]
+            values = values if values[0] is not None else [*self._of_hooks(module)]
+        found = [self.found(each, module) for each in values if each is not None]
+        return [each for each in found if each is not None]
 
-    def _handlers(self, home: tuple[Module, str]) -> list[Found]:
-        """Those of what a name stands for. What only names something that has none brings none along."""
-        module, name = home
-        found: list[Found] = []
-        for each in module.handlers.get(name, ()):
-            if isinstance(each, Function):
-                found.append((module, each))
-                continue
-            named = self.callee(module, each)
-            if named is not None:
-                found.append(named)
-            elif len(each) > 1 and (lent := self.home(module, each[0])) is not None and lent != home:
-                found += self._handlers(lent)
-        return found
+    def _of_hooks(self, module: Module) -> Iterator[Value]:
+        """What a plugin of Nitro's does with a batch: `hooks.hook("cloudflare:queue", ({ batch, env }) => …)`."""
+        for each in walk(module.source.body) if _HOOK in module.text else ():
+            match each:
+                case n.Invoke(n.Member(_, "hook"), (n.Text(name), function, *_)) if name == _HOOK:
+                    found = self.value(Value(module, function, {}))
+                    if found is not None and isinstance(found.node, n.Lambda):
+                        yield replace(found, node=_as_handler(found.node))
 
-    def home(self, module: Module, name: str) -> tuple[Module, str] | None:
-        """The module that binds what a name means in another, and its name there; None where it is not certain."""
-        source, original = module.imports.get(name, ("", ""))
-        if not source:
-            return module, name
-        target = self.target(module, source)
-        return self.exported(target, original) if target is not None and original != EVERYTHING else None
+    def _of_python(self, module: Module) -> list[Value | None]:
+        entry = self.exported(module, ENTRY_CLASS)
+        values = [self.exported(module, "on_queue")]
+        if entry is not None and isinstance(entry.node, n.Class):
+            instance = Value(entry.module, entry.node, entry.around, is_instance=True)
+            values += [self.member(instance, name) for name in _OF_PYTHON]
+        return values
 
-    def exported(self, module: Module, name: str, seen: frozenset[tuple[str, str]] = frozenset()) -> tuple[Module, str] | None:
-        """The same for a name that a module exports."""
-        if (module.path, name) in seen:
+    def found(self, value: Value, near: Module) -> Found | None:
+        """The function that a value is, or that a wrapper is given; in `near` itself where it stands inside of that."""
+        for _ in range(4):
+            if not isinstance(value.node, n.Invoke) or isinstance(value.node, n.New):
+                break
+            given = [self.value(value.beside(without_spread(each))) for each in value.node.given]
+            inner = next((each for each in given if each is not None and isinstance(each.node, n.Lambda | n.Invoke)), None)
+            if inner is None:
+                return None
+            value = inner
+        if not isinstance(value.node, n.Lambda):
             return None
-        seen |= {(module.path, name)}
-        if name in module.exports:
-            source, original = module.exports[name]
-            if not source:
-                return self.home(module, original)
-            target = self.target(module, source)
-            return self.exported(target, original, seen) if target is not None and original != EVERYTHING else None
-        if not module.exports and (name in module.imports or module.binds(name)):
-            return self.home(module, name)
-        targets = [self.target(module, source) for source in module.stars if name != DEFAULT]
-        found = [each for target in targets if target is not None and (each := self.exported(target, name, seen)) is not None]
-        return found[0] if found and all(each == found[0] for each in found) else None
-
-    def target(self, module: Module, source: str) -> Module | None:
-        """The module that an import means, where it was read."""
-        paths = candidates(module.path, source, self.entry)
-        return next((self.modules[path] for path in paths if path in self.modules), None)
-
-    def function(self, module: Module, name: str) -> Found | None:
-        """The function that a name means in a module; None where it is not certain."""
-        home = self.home(module, name)
-        function = home[0].functions.get(home[1]) if home is not None else None
-        return (home[0], function) if home is not None and function is not None else None
+        owner = value.this.node.owner if value.this is not None and isinstance(value.this.node, n.Record) else ""
+        module = value.module.base
+        if module is near.base and value.around == near.around and _is_same(value.this, near.this):
+            module = near
+        elif value.around or value.this is not None:
+            module = module.view(value.around, value.this)
+            self._link(module)
+        return module, module.function(value.node, value.node.name, owner)
 
     def callee(self, module: Module, chain: tuple[str, ...], owner: str = "") -> Found | None:
         """The function that a path means, in a method of `owner` where there is one; None where it is not certain."""
-        match chain:
-            case (name,):
-                return self.function(module, name)
-            case ("this", name):
-                function = module.functions.get(f"{owner}.{name}") or module.functions.get(f"this.{name}")
-                return (module, function) if function is not None else None
-            case ("this", field, name) if f"{owner}.{field}" in module.instances:
-                return self.method(module, module.instances[f"{owner}.{field}"], name)
-            case (maker, name) if maker.startswith(NEW):
-                return self.method(module, maker.removeprefix(NEW), name)
-            case (name, method) if name not in module.rebound:
-                return self._member(module, name, method)
-            case _:
-                return None
+        value = self._start(module, chain[0], owner) if chain else None
+        for name in chain[1:]:
+            value = self.member(value, name) if value is not None else None
+        if value is None and len(chain) == 2 and chain[0] == "this" and (one := module.method(chain[1])) is not None:  # noqa: PLR2004
+            value = Value(module, one[1].value, module.around, self._this(module, one[0].owner))
+        return self.found(value, module) if value is not None else None
 
-    def _member(self, module: Module, name: str, member: str) -> Found | None:
-        """The function in `name.member`, where the name stands for a module, an instance, a class or an object."""
-        source, original = module.imports.get(name, ("", ""))
-        if source:
-            inner = source if original == EVERYTHING else f"{source.removesuffix('.')}.{original}"
-            target = self.target(module, inner) if original == EVERYTHING or module.path.endswith(".py") else None
-            if target is not None:
-                home = self.exported(target, member)
-                return self.function(*home) if home is not None else None
-        home = self.home(module, name)
-        if home is None:
+    def _this(self, module: Module, owner: str) -> Value | None:
+        """What `this` stands for in a method of a class or object."""
+        if module.this is not None:
+            return module.this
+        home = module.once(owner) if owner else None
+        return Value(module, home, module.around, is_instance=True) if isinstance(home, n.Record) else None
+
+    def _start(self, module: Module, name: str, owner: str) -> Value | None:
+        if name == "this":
+            return self._this(module, owner)
+        if name == "super":
+            return self._above(module, owner)
+        if name.startswith(NEW):
+            made = self._start(module, name.removeprefix(NEW), owner)
+            return (
+                Value(made.module, made.node, made.around, is_instance=True)
+                if made and isinstance(made.node, n.Class)
+                else None
+            )
+        if module.around.get(name) is not None:
+            return module.around[name]
+        once = module.once(name)
+        if once is not None:
+            is_top = module.source.scope.names.get(name) == [once]
+            return self.value(Value(module.base, once, {}) if is_top else Value(module, once, module.around, module.this))
+        return self.imported(module, name) if name not in module.names.rebound else None
+
+    def _above(self, module: Module, owner: str) -> Value | None:
+        """What a class inherits from, as `this`."""
+        this, home = self._this(module, owner), module.once(owner) if owner else None
+        if this is None or not isinstance(home, n.Class):
             return None
-        at, local = home
-        return self.method(at, at.instances.get(local, local), member)
-
-    def method(self, module: Module, owner: str, name: str) -> Found | None:
-        """A method of a class, or of an object that has a name."""
-        home = self.home(module, owner)
-        function = home[0].functions.get(f"{home[1]}.{name}") if home is not None else None
-        return (home[0], function) if home is not None and function is not None else None
+        bases = [self.value(Value(module.base, each, {})) for each in home.bases]
+        found = next((each for each in bases if each is not None and isinstance(each.node, n.Class)), None)
+        return Value(found.module, found.node, this.around, is_instance=True) if found is not None else None
 
     def constant(self, module: Module, name: str) -> str | None:
-        """The text that a name means that a module imports; None where it is not certain."""
-        home = self.home(module, name)
-        return home[0].constants.get(home[1]) if home is not None else None
+        """The text that a name means; None where it is not certain."""
+        value = self._start(module, name, "")
+        return value.node.value if value is not None and isinstance(value.node, n.Text) else None
 
 
-def load(entry: str, read: Callable[[str], str | None]) -> Program:
-    """Read a Worker's sources, from its entry on. `read` gives the text of a path, None where there is none."""
-    from cfq_lint.worker_code.modules.module import read as as_module
-
-    modules: dict[str, Module] = {}
-    unread: set[str] = set()
-    waiting: list[tuple[str, tuple[str, ...]]] = [(entry, (entry,))]
-    while waiting:
-        shown, paths = waiting.pop()
-        if any(path in modules for path in paths):
-            continue
-        path, text = next(((path, text) for path in paths if (text := read(path)) is not None), ("", None))
-        if text is None or len(modules) >= MODULES_MAX:
-            if entry in paths:
-                return Program(entry, {}, f"{entry} cannot be read", "build it, or correct `main`")
-            # In Python what is not there may as well be a package, or a name in a module.
-            unread |= {shown} if text is not None or not entry.endswith(".py") else set()
-            continue
-        module = as_module(path, text)
-        if module is None and path == entry:
-            return Program(entry, {}, f"{entry} does not parse", "correct it")
-        if module is None:
-            unread.add(path)
-            continue
-        modules[path] = module
-        found = {source: candidates(path, source, entry) for source in (*module.sources, *module.perhaps)}
-        waiting += [(source if source.startswith(_ALIASES) else each[0], each) for source, each in found.items() if each]
-    return Program(entry, modules, unread=tuple(sorted(unread)))
+def _as_handler(hook: n.Lambda) -> n.Lambda:
+    """A hook that takes its event apart, as a handler with parameters."""
+    first = hook.parameters[0] if hook.parameters else None
+    names = {each.id: each for each in first.names} if isinstance(first, n.Pattern) else {}
+    parameters = tuple(names.get(name, n.Name(hook.at, "", n.Scope())) for name in ("batch", "env", "context"))
+    return n.Lambda(hook.at, hook.name, parameters if "batch" in names else (), hook.body, hook.is_async, hook.gives)
 
 
-def candidates(path: str, source: str, entry: str) -> tuple[str, ...]:
-    """The files that an import may mean, if it looks like a module of the Worker's own."""
-    folder, root = os.path.dirname(path), os.path.dirname(entry)
-    if path.endswith(".py"):
-        dots = len(source) - len(source.lstrip("."))
-        for _ in range(dots - 1):
-            folder = os.path.dirname(folder)
-        name = source.lstrip(".").replace(".", "/")
-        folders = (folder,) if dots else tuple(dict.fromkeys((root, folder)))
-        bases = [_join(each, name) if name else each for each in folders]
-        return tuple(
-            file for base in bases for file in ((f"{base}.py", f"{base}/__init__.py") if name else (f"{base}/__init__.py",))
-        )
-    if source.startswith("."):
-        return _scripts(_join(folder, source))
-    if source.startswith(_ALIASES):
-        rest = source[len(_ALIASES[0]) :]
-        return tuple(file for each in dict.fromkeys((root, os.path.dirname(root))) for file in _scripts(_join(each, rest)))
-    return ()
+def _is_same(one: Value | None, other: Value | None) -> bool:
+    return one is other or (one is not None and other is not None and one.node is other.node)
 
 
-def _scripts(base: str) -> tuple[str, ...]:
-    bare, ending = os.path.splitext(base)
-    if ending in _SCRIPTS:  # TypeScript imports "./x.js" and means x.ts
-        return (base, *(bare + each for each in _SCRIPTS))
-    if ending in {".json", ".txt", ".html", ".sql", ".wasm", ".css"}:
-        return ()
-    return (*(base + each for each in _SCRIPTS), *(f"{base}/index{each}" for each in _SCRIPTS), f"{base}.d.ts")
+def load(
+    entry: str,
+    read: Callable[[str], str | None],
+    listed: Callable[[str], tuple[str, ...]] = lambda _: (),
+    aliases: Mapping[str, str] = _NOTHING,
+    variables: Mapping[str, str] = _NOTHING,
+) -> Program:
+    """A Worker's sources, from its entry on.
 
-
-def _join(folder: str, name: str) -> str:
-    return os.path.normpath(os.path.join(folder, name)).replace(os.sep, "/")
+    `read` gives the text of a path, None where there is none; `listed` what stands in a folder, folders with a slash at their
+    end. `aliases` are what the configuration names imports, `variables` its texts for `env`.
+    """
+    imports = Imports(read, listed, aliases)
+    if imports.read(entry) is None:
+        return Program(entry, None, f"{entry} cannot be read", "build it, or correct `main`")
+    program = Program(entry, imports, variables=variables)
+    if program.module(entry) is None:
+        return Program(entry, None, f"{entry} does not parse", "correct it")
+    return program

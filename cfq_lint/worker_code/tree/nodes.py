@@ -143,6 +143,12 @@ class New(Invoke):
     __slots__ = ()
 
 
+class Perhaps(Invoke):
+    """`callee?.(…)`: nothing where there is nothing to call."""
+
+    __slots__ = ()
+
+
 class Spread(Node):
     """`...value` or `*value`, also `**value`."""
 
@@ -184,9 +190,11 @@ class Pair(Node):
 
 
 class Class(Record):
-    """A class by its name, `owner`: its methods and fields as `Pair`, and whatever else stands in it."""
+    """A class by its name, `owner`: its methods and fields as `Pair`, whatever else stands in it, and what it inherits from."""
 
-    __slots__ = ()
+    __slots__ = ("bases",)
+    __match_args__ = ("members", "owner", "bases")
+    bases: tuple[Node, ...]
 
 
 class Lambda(Node):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cfq_lint.facts.record import record
-from cfq_lint.worker_code.tree.nodes import Node, Other
+from cfq_lint.worker_code.tree.nodes import Node, Other, Scope
 
 
 class Each(Node):
@@ -73,12 +73,13 @@ class Leave(Node):
 
 @record
 class Source:
-    """What a grammar makes of a text: the tree and its scope, and how it hangs together with other modules.
+    """What a grammar makes of a text: the tree, the scope of its top, and how it hangs together with other modules.
 
     `rebound` are names that are bound to something other than what one declaration says. The rest is as in `steps.Module`.
     """
 
     body: Other
+    scope: Scope
     rebound: set[str]
     imports: dict[str, tuple[str, str]]
     exports: dict[str, tuple[str, str]]

@@ -39,5 +39,6 @@ _WRITERS: dict[type, Callable[[State, Any], None]] = {
     happened.LeasesExtended: leasing.extended,
     happened.Expired: ending.expired,
     happened.Purged: ending.purged,
+    happened.Redriven: sending.redriven,
     happened.ClockStopped: _clock_stopped,
 }

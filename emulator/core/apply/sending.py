@@ -5,12 +5,13 @@ from __future__ import annotations
 from itertools import count, repeat
 from typing import TYPE_CHECKING
 
-from emulator.core.index import enqueue, promote
+from emulator.core.events import Sent
+from emulator.core.index import enqueue, promote, remove, touch
 from emulator.core.limits import SECOND_US
 from emulator.core.messages import Message, Parcel
 
 if TYPE_CHECKING:
-    from emulator.core.events import Sent
+    from emulator.core.events import Redriven
     from emulator.core.model import QueueState, State
 
 
@@ -37,6 +38,16 @@ def sent(state: State, event: Sent) -> None:
     queue.backlog_bytes += sum(map(len, event.bodies))
     _count_lately(queue, at_us, sent_count)
     state.dirty.add(event.queue)
+
+
+def redriven(state: State, event: Redriven) -> None:
+    """Messages are sent to another queue, and gone from theirs: ids, bodies and content types stay, all else starts anew."""
+    queue, ids = state.queues[event.queue], event.ids
+    moved = [queue.messages[id] for id in ids]
+    bodies, kinds = tuple([message.body for message in moved]), tuple([message.content_type for message in moved])
+    remove(queue, ids)
+    sent(state, Sent(event.at_us, event.target, ids, bodies, kinds, (event.ready_us,) * len(ids)))
+    touch(state, queue)
 
 
 def _count_lately(queue: QueueState, at_us: int, sent: int) -> None:

@@ -20,6 +20,7 @@ from emulator.core.events import (
     QueueChanged,
     QueueCreated,
     QueueDeleted,
+    Redriven,
 )
 from emulator.core.limits import QUEUE_NAME, Limits, fixed_retention_seconds, retention_seconds, within
 from emulator.core.messages import FLYING
@@ -169,19 +170,18 @@ def purge(state: State, now_us: int, command: commands.Purge, _limits: Limits) -
 
 
 def redrive(state: State, now_us: int, command: commands.Redrive, limits: Limits) -> tuple[Event, ...]:
-    """Messages go to another queue, where what they find there already is not doubled. What a consumer has in hand stays.
+    """Messages go to another queue, in one event, so that a crash finds each in one of them. What a consumer has in hand stays.
 
-    Both events are of one step, so that a crash finds each message in one queue. Refuses as a sendBatch to that queue does.
+    Refuses as a sendBatch to that queue does.
     """
     here, there = find(state, command.queue).messages, find(state, command.target).messages
-    chosen = [here[id] for id in dict.fromkeys(command.ids) if id in here and here[id].place < FLYING]
-    if not chosen or here is there:
+    ids = tuple([id for id in dict.fromkeys(command.ids) if id in here and here[id].place < FLYING and id not in there])
+    if not ids:
         return ()
-    new = [message for message in chosen if message.id not in there]
-    ids, bodies = tuple([message.id for message in new]), tuple([message.body for message in new])
-    send = commands.Send(command.target, ids, bodies, tuple([m.content_type for m in new]), (None,) * len(new), many=True)
-    sent = produce.send(state, now_us, send, limits) if new else ()
-    return (*sent, Purged(now_us, command.queue, tuple([message.id for message in chosen])))
+    bodies, kinds = tuple([here[id].body for id in ids]), tuple([here[id].content_type for id in ids])
+    send = commands.Send(command.target, ids, bodies, kinds, (None,) * len(ids), many=True)
+    (sent,) = produce.send(state, now_us, send, limits)
+    return (Redriven(now_us, command.queue, ids, command.target, sent.ready_us[0]),)
 
 
 def stop_clock(state: State, now_us: int, _command: commands.StopClock, _limits: Limits) -> tuple[Event, ...]:

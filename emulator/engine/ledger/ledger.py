@@ -20,6 +20,9 @@ ORIGINS_MAX = 20_000
 """Of so many dead letters at most it is remembered where they came from and why; the oldest are forgotten first."""
 
 
+_MOVED = frozenset({Kind.ARRIVED, Kind.REENTERED})
+
+
 class Origin(NamedTuple):
     """Where a dead letter came from, when, after how many attempts, and the error of the last one."""
 
@@ -84,7 +87,7 @@ class Ledger:
                 self._remember_origins(step, tally)
             if self.keeps:
                 self.records.add(step, tally.attempts)
-            tally.count(step, self.tallies[step.other] if step.kind is Kind.ARRIVED and step.other else None)
+            tally.count(step, self.tallies[step.other] if step.kind in _MOVED and step.other else None)
         self._note(event)
         return found
 

@@ -105,6 +105,8 @@ def _message_state(records: Records, history: History, consumed: Collection[str]
                 deliveries, delivered = deliveries + 1, step
             elif step.kind is Kind.ACKED:
                 acked = step
+            elif step.kind is Kind.REDRIVEN:
+                failed = None
             elif step.kind in ENDS or step.kind is Kind.ARRIVED:
                 failed = step
         last = next(step for step in reversed(steps) if step.kind in MOVES)

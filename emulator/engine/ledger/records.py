@@ -32,7 +32,7 @@ class Delivery(NamedTuple):
 
 
 class Fate(NamedTuple):
-    """What became of a message in one queue: waiting, acked, dead-lettered, dropped, expired or purged, and when."""
+    """What became of a message in one queue: waiting, acked, dead-lettered, dropped, expired, purged or redriven, and when."""
 
     id: str
     queue: str

@@ -13,7 +13,10 @@ if TYPE_CHECKING:
 
 
 class Kind(StrEnum):
-    """The kinds of steps, in the words that a trace has for them. REPEATED: the acknowledgement got lost."""
+    """The kinds of steps, in the words that a trace has for them. REPEATED: the acknowledgement got lost.
+
+    A message is REDRIVEN out of a queue, and REENTERED in the one that it was sent to again.
+    """
 
     SENT = "sent"
     ARRIVED = "arrived"
@@ -28,18 +31,22 @@ class Kind(StrEnum):
     DROPPED = "dropped"
     EXPIRED = "expired"
     PURGED = "purged"
+    REDRIVEN = "redriven"
+    REENTERED = "redriven from"
 
 
-ENTRIES = frozenset({Kind.SENT, Kind.ARRIVED})
+ENTRIES = frozenset({Kind.SENT, Kind.ARRIVED, Kind.REENTERED})
 """With these a message enters a queue."""
 DELIVERIES = frozenset({Kind.DELIVERED, Kind.LEASED})
 """With these a consumer gets it."""
 RETURNS = frozenset({Kind.RETRIED, Kind.LAPSED, Kind.REPEATED})
 """With these it goes back into line."""
-ENDS = frozenset({Kind.ACKED, Kind.DEAD_LETTERED, Kind.DROPPED, Kind.EXPIRED, Kind.PURGED})
+ENDS = frozenset({Kind.ACKED, Kind.DEAD_LETTERED, Kind.DROPPED, Kind.EXPIRED, Kind.PURGED, Kind.REDRIVEN})
 """With these it leaves its queue for good; a fate is named after one of them."""
 MOVES = ENTRIES | RETURNS | ENDS
 """These change where a message is; the others leave it in its queue, in somebody's hands."""
+_TOLD_WHERE = {Kind.ARRIVED: " from", Kind.REENTERED: "", Kind.REDRIVEN: " to"}
+"""These name the other queue."""
 _UNTIL = frozenset({Kind.RETRIED, Kind.LAPSED, Kind.EXTENDED})
 
 _FAILED = frozenset({Kind.RETRIED, Kind.DEAD_LETTERED, Kind.DROPPED, Kind.EXPIRED})
@@ -65,7 +72,7 @@ class Step(NamedTuple):
 
     def text(self, place: int) -> str:
         """What became of one of the messages, for people."""
-        words = f"arrived from {self.other}" if self.kind is Kind.ARRIVED else str(self.kind)
+        words = f"{self.kind}{_TOLD_WHERE[self.kind]} {self.other}" if self.kind in _TOLD_WHERE else str(self.kind)
         if self.kind in _UNTIL and self.values[place] > self.at_us:
             words += f" until {moment(self.values[place]).isoformat()}"
         return words if self.error is None else f"{words}: {self.error}"
@@ -85,6 +92,9 @@ def steps(event: Event) -> list[Step]:
         found = Step(Kind.LEASED, made.at_us, made.queue, made.ids, made.attempts)
     elif kind is happened.LeasesExtended:
         found = Step(Kind.EXTENDED, made.at_us, made.queue, made.ids, (made.until_us,) * len(made.ids))
+    elif kind is happened.Redriven:
+        out = Step(Kind.REDRIVEN, made.at_us, made.queue, made.ids, other=made.target)
+        return [out, Step(Kind.REENTERED, made.at_us, made.target, made.ids, other=made.queue)]
     elif kind in _DELETIONS and made.ids:
         found = Step(_DELETIONS[kind], made.at_us, made.queue, made.ids)
     else:

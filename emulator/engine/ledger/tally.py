@@ -2,7 +2,7 @@
 
 https://developers.cloudflare.com/queues/platform/pricing/: each started 64,000 bytes of a message, with about 100 bytes of
 metadata, are one operation for every write, read and delete. Each retry is one more read, a dead letter one write in its queue,
-an empty pull a read, a purge one operation.
+an empty pull a read, a purge one operation. A redrive is what it would be by hand: a read and a delete here, a write there.
 """
 
 from __future__ import annotations
@@ -23,18 +23,20 @@ if TYPE_CHECKING:
 
 _BILLED = {
     Kind.SENT: "write", Kind.ARRIVED: "write", Kind.DELIVERED: "read", Kind.LEASED: "read", Kind.ACKED: "delete",
-    Kind.DROPPED: "delete", Kind.EXPIRED: "delete",
+    Kind.DROPPED: "delete", Kind.EXPIRED: "delete", Kind.REENTERED: "write", Kind.REDRIVEN: "delete",
 }  # fmt: skip
 _SMALL_BYTES = limits.OPERATION_CHUNK_BYTES - limits.MESSAGE_METADATA_BYTES
 """A message that is no larger is one operation."""
+_MOVING = frozenset({Kind.DEAD_LETTERED, Kind.REDRIVEN})
+"""With these a message goes on in another queue."""
 OPERATIONS = ("write", "read", "delete", "purge")
 
 
 class QueueCounts(NamedTuple):
     """How many messages went each way through one queue, and how many are in it now (`waiting`).
 
-    sent + received = waiting + acked + dead_lettered + dropped + expired + purged. `delivered` counts deliveries, `retried`
-    returns.
+    sent + received = waiting + acked + dead_lettered + dropped + expired + purged + redriven. `received` came from another
+    queue, as dead letters or redriven; `delivered` counts deliveries, `retried` returns.
     """
 
     queue: str
@@ -47,6 +49,7 @@ class QueueCounts(NamedTuple):
     dropped: int
     expired: int
     purged: int
+    redriven: int
     waiting: int
 
 
@@ -118,6 +121,8 @@ class Tally:
         if kind in _BILLED:
             more = sum([self.large.get(id, 1) - 1 for id in ids]) if self.large else 0
             self.operations[_BILLED[kind]] += len(ids) + more
+            if kind is Kind.REDRIVEN:
+                self.operations["read"] += len(ids) + more
         if kind in DELIVERIES:
             self.attempts.update(zip(ids, step.values, strict=True))
             again = self.repeated.intersection(ids)
@@ -129,18 +134,18 @@ class Tally:
             self.retries.update([self.attempts.get(id, 1) for id in ids])
         elif kind in ENDS:
             self.ended.setdefault(kind, Counter()).update(map(self.attempts.pop, ids, repeat(0)))
-            if self.large and kind is not Kind.DEAD_LETTERED:
+            if self.large and kind not in _MOVING:
                 for id in ids:
                     self.large.pop(id, None)
 
     def counts(self, queue: str) -> QueueCounts:
         """How many messages went each way, under the queue's name."""
         n = self.messages
-        gone = sum(n[kind] for kind in ENDS)
+        gone, came = sum(n[kind] for kind in ENDS), n[Kind.ARRIVED] + n[Kind.REENTERED]
         return QueueCounts(
-            queue, n[Kind.SENT], n[Kind.ARRIVED], n[Kind.DELIVERED] + n[Kind.LEASED], n[Kind.ACKED],
+            queue, n[Kind.SENT], came, n[Kind.DELIVERED] + n[Kind.LEASED], n[Kind.ACKED],
             n[Kind.RETRIED] + n[Kind.LAPSED] + n[Kind.REPEATED], n[Kind.DEAD_LETTERED], n[Kind.DROPPED], n[Kind.EXPIRED],
-            n[Kind.PURGED], n[Kind.SENT] + n[Kind.ARRIVED] - gone,
+            n[Kind.PURGED], n[Kind.REDRIVEN], n[Kind.SENT] + came - gone,
         )  # fmt: skip
 
     def billed(self, empty_pulls: int = 0) -> Operations:

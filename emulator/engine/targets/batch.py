@@ -14,12 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from emulator.core import refusals
 from emulator.core.commands import Settle
-from emulator.core.decide.produce import check_delay
 from emulator.engine.bodies import DECODERS, json_text
 from emulator.engine.clock import moment
-from emulator.engine.options import delay_of
+from emulator.engine.options import bounded_delay, delay_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -63,15 +61,17 @@ class Message(msgspec.Struct, gc=False, eq=False):  # made in C; no circle runs 
                 said.warnings.append(_on_message("ack()", self.id, "retry()"))
             else:
                 self._word = _ACKED
+                if said.after is not None:
+                    said.after(self.id)
 
     def retry(self, options: Mapping[str, Any] | None = None, **given: Any) -> None:
         """Ask for the message again, after `delaySeconds`, else the defaults. Called again, it replaces the delay.
 
-        Raises TypeError for a delay beyond 32 bits, and Refused (10203) for one outside 0..86400 seconds.
+        A delay outside 0..86400 seconds becomes the nearest one inside, with a warning. Raises TypeError beyond 32 bits.
         """
         delay, said = delay_of(RETRY, options, given), self._said
-        if delay is not None:
-            check_delay(delay, said.limits)
+        if delay:
+            delay = said.bounded(delay, f"retry() of message {self.id}")
         if not said.plain and said.ignores("retry()", self.id, silent_after_ack_all=False):
             return
         if self._word == _ACKED:
@@ -161,15 +161,17 @@ class MessageBatch:
             said.warnings.append(_on_batch("ackAll()", "retryAll()"))
             return
         said.ack_all, said.plain = True, False
+        if said.after is not None:
+            said.after("")
 
     def retry_all(self, options: Mapping[str, Any] | None = None, **given: Any) -> None:
         """Ask for every message again about which nothing has been said. A second call changes the delay only if it names one.
 
-        Raises TypeError for a delay beyond 32 bits, and Refused (10202) for one outside 0..86400 seconds.
+        A delay outside 0..86400 seconds becomes the nearest one inside, with a warning. Raises TypeError beyond 32 bits.
         """
         delay, said = delay_of(RETRY_ALL, options, given), self._said
-        if delay is not None:
-            check_delay(delay, said.limits, refusals.BatchDelayInvalid)
+        if delay:
+            delay = said.bounded(delay, "retryAll()")
         if said.refuses_late("retryAll()"):
             return
         if said.ack_all:
@@ -184,6 +186,19 @@ class MessageBatch:
     def crash_at(self, crash: Callable[[str], None]) -> None:
         """Have `crash` called with the id of each message whose body is read: a fault."""
         self._said.crash = crash
+
+    def after_ack(self, after: Callable[[str], None]) -> None:
+        """Have `after` called with the id of each message that is acknowledged, or "" for all: a fault."""
+        self._said.after, self._said.plain = after, False
+
+    @property
+    def acknowledges(self) -> bool:
+        """Whether any message has been acknowledged so far."""
+        return self._said.ack_all or any(message._word == _ACKED for message in self._all)  # noqa: SLF001 - as above
+
+    def hear_no_more(self) -> None:
+        """What is said from now on comes too late."""
+        self._said.settled, self._said.plain = True, False
 
     def settlement(self, batch: int, outcome: str, error: str | None, lost: frozenset[str] = frozenset()) -> Settle:
         """What the calls and the handler's end ask for. Later calls are ignored, with a warning."""
@@ -200,6 +215,16 @@ class MessageBatch:
         return Settle(
             self.queue, batch, outcome, error, acks, retries, said.ack_all, said.retry_all, said.retry_all_delay, lost,
             tuple(said.warnings),
+        )  # fmt: skip
+
+    def calls(self) -> Settle:
+        """What has been said so far, every acknowledgement named; nothing is settled by it."""
+        words, said = [(m.id, m._word, m._delay_seconds) for m in self._all], self._said  # noqa: SLF001 - as above
+        acks = frozenset([id for id, word, _ in words if word == _ACKED])
+        retries = tuple([(id, delay) for id, word, delay in words if word == _RETRIED])
+        return Settle(
+            self.queue, 0, "ok", None, acks, retries, said.ack_all, said.retry_all, said.retry_all_delay,
+            warnings=tuple(said.warnings),
         )  # fmt: skip
 
     def forget(self) -> None:
@@ -219,12 +244,20 @@ class _Said(msgspec.Struct, eq=False):
     late: Any
     columns: Any = None  # the Columns of the batch, once its messages were asked for
     crash: Any = None
+    after: Any = None
     plain: bool = True  # nothing has been said about the whole batch, and it is not settled
     ack_all: bool = False
     retry_all: bool = False
     settled: bool = False
     retry_all_delay: int | None = None
     warnings: list[str] = []
+
+    def bounded(self, delay_seconds: int, call: str) -> int:
+        """The delay that a retry gets; one that the service does not take is told of."""
+        taken, warning = bounded_delay(delay_seconds, self.limits.delay_seconds, call)
+        if warning is not None and not self.settled:
+            self.warnings.append(warning)
+        return taken
 
     def ignores(self, call: str, id: str, *, silent_after_ack_all: bool) -> bool:
         """Whether a call on a message comes too late to have an effect."""

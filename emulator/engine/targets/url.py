@@ -20,6 +20,7 @@ from emulator.engine.clock import moment
 from emulator.engine.delivery import CRASHED
 from emulator.engine.error_text import error_text
 from emulator.engine.faults import URL
+from emulator.engine.options import bounded_delay
 
 if TYPE_CHECKING:
     from emulator.core.events import Delivered
@@ -150,11 +151,18 @@ def settlement(event: Delivered, answer: bytes) -> Settle:
     if not {*result.explicitAcks, *(each.msgId for each in retried)} <= known:
         raise ValueError("the answer names messages that are not in the batch")
     batch = result.retryBatch or _RetryBatch()
-    for delay in (batch.delaySeconds, *(each.delaySeconds for each in retried)):
-        if delay is not None and not limits.DELAY_SECONDS_MIN <= delay <= limits.DELAY_SECONDS_MAX:
-            message = f"delaySeconds {delay} is not within {limits.DELAY_SECONDS_MIN}..{limits.DELAY_SECONDS_MAX}"
-            raise ValueError(message)
+    warnings: list[str] = []
+
+    def bounded(delay_seconds: int | None, call: str) -> int | None:
+        if delay_seconds is None:
+            return None
+        taken, warning = bounded_delay(delay_seconds, limits.DELAY_SECONDS_MAX, call)
+        warnings.extend([warning] if warning else [])
+        return taken
+
+    retries = tuple([(each.msgId, bounded(each.delaySeconds, f"retry() of message {each.msgId}")) for each in retried])
+    batch_delay = bounded(batch.delaySeconds, "retryAll()")
     return Settle(
         event.queue, event.batch, result.outcome[:_OUTCOME_CHARACTERS_MAX], None, frozenset(result.explicitAcks),
-        tuple((each.msgId, each.delaySeconds) for each in retried), result.ackAll, batch.retry, batch.delaySeconds,
+        retries, result.ackAll, batch.retry, batch_delay, warnings=tuple(warnings),
     )  # fmt: skip

@@ -22,9 +22,9 @@ from emulator.core.decide.manage import find
 from emulator.core.refusals import JSONRequestBodyInvalid, JSONRequestBodyMalformed, QueueUnknown, Refused, UnknownInternalError
 from emulator.engine.bodies import json_text
 from emulator.engine.clock import SECOND_US, moment
+from emulator.engine.dead_letters import redrive
 from emulator.engine.journal import JournalUnwritable
 from emulator.server.access import READ, WRITE
-from emulator.server.dashboard.dead_letters import redrive
 from emulator.server.dashboard.views import Views
 from emulator.server.wire.refusals import CrossOrigin, NoRoute
 
@@ -187,7 +187,7 @@ class Dashboard:
         if target is not None and row is None:
             raise QueueUnknown(f"Queue not found: {target[:100]!r}")
         home = None if row is None else row["core"]
-        return redrive(self._service.account, core, self._watch.ledger.origins, home, limit)._asdict()
+        return redrive(self._service.account, core, self._watch.ledger.origins, home, limit).as_dict()
 
     async def _move(self, _request: Request, given: dict[str, Any]) -> Any:
         time = self._service.time

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 from emulator.core.decide.manage import find
 from emulator.core.messages import LEASED, READY, Message
 from emulator.engine import bodies
+from emulator.engine.dead_letters import dead_letter_sources
 from emulator.engine.ledger.trace import timeline
 from emulator.engine.metrics import oldest_us
-from emulator.server.observe.watch import dead_letter_sources
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

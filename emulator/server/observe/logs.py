@@ -151,6 +151,9 @@ class EventLog:
         elif isinstance(event, happened.Purged):
             count = len(event.ids)
             yield logging.WARNING, f'Purged {count} messages from queue "{name}"', {"queue": name, "count": count}
+        elif isinstance(event, happened.Redriven):
+            count, text = len(event.ids), f'Redrove {len(event.ids)} messages from queue "{name}" to queue "{event.target}"'
+            yield logging.WARNING, text, {"queue": name, "count": count, "target": event.target}
         elif isinstance(event, _FREQUENT):
             kind = type(event).__name__.lower()
             yield logging.DEBUG, kind, {"queue": name, "count": len(event.ids), "ids": list(event.ids)}

@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from emulator.engine.clock import SECOND_US
+from emulator.engine.dead_letters import dead_letter_sources
 from emulator.engine.ledger.steps import ENDS, Kind
 from emulator.engine.ledger.tally import OPERATIONS, QueueCounts, Tally
 from emulator.engine.metrics import oldest_us
-from emulator.server.observe.watch import dead_letter_sources
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -49,7 +49,7 @@ _GAUGES: dict[str, tuple[str, Callable[[_Row], float]]] = {
 """What a queue is like now: the name of the metric, its help and its value."""
 _COUNTERS: dict[str, tuple[str, Callable[[_Row], int]]] = {
     "messages_sent": ("Messages stored by producers", lambda row: row.counts.sent),
-    "messages_received": ("Messages that arrived as dead letters", lambda row: row.counts.received),
+    "messages_received": ("Messages from another queue, as dead letters or redriven", lambda row: row.counts.received),
     "messages_delivered": ("Deliveries, repeated ones included", lambda row: row.counts.delivered),
     "messages_acked": ("Messages acknowledged", lambda row: row.counts.acked),
     "messages_dead_lettered": ("Messages that went to the dead-letter queue", lambda row: row.counts.dead_lettered),
@@ -60,6 +60,7 @@ _COUNTERS: dict[str, tuple[str, Callable[[_Row], int]]] = {
         "Messages deleted because they reached the retention of their queue", lambda row: row.counts.expired
     ),
     "messages_purged": ("Messages purged", lambda row: row.counts.purged),
+    "messages_redriven": ("Messages sent again to another queue", lambda row: row.counts.redriven),
     "duplicate_deliveries": ("Deliveries after an acknowledgement got lost", lambda row: row.tally.duplicates),
     "dedupe_hits": ("Deliveries that a consumer recognized as dealt with", lambda row: row.tally.dedupe_hits),
 }  # fmt: skip
@@ -131,7 +132,7 @@ def _attempts(rows: Iterable[_Row]) -> Iterator[str]:
             yield f"cfq_{name}_sum{{{labels}}} {sum(n * count for n, count in by_attempts.items())}\n"
 
 
-_HISTOGRAMS = sorted(ENDS - {Kind.PURGED})
+_HISTOGRAMS = sorted(ENDS - {Kind.PURGED, Kind.REDRIVEN})
 
 
 def _buckets(by_attempts: Counter[int]) -> Iterator[tuple[str, int]]:

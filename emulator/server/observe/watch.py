@@ -21,10 +21,9 @@ from emulator.engine.metrics import oldest_us
 from emulator.server.observe.series import Series
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from emulator.core.events import Event
-    from emulator.core.model import QueueState
     from emulator.engine.account import Account
     from emulator.engine.ledger.steps import Step
     from emulator.server.directory import Directory
@@ -154,13 +153,3 @@ def _touched(event: Event, steps: list[Step]) -> dict[str, int]:
     if not isinstance(event, happened.ClockStopped):
         names.add(event.queue)
     return dict.fromkeys(names, event.at_us)
-
-
-def dead_letter_sources(queues: Iterable[tuple[str, QueueState]]) -> dict[str, list[str]]:
-    """For each dead-letter queue, the queues whose consumers name it."""
-    found: dict[str, list[str]] = {}
-    for name, queue in queues:
-        target = None if queue.consumer is None else queue.consumer.dead_letter_queue
-        if target is not None:
-            found.setdefault(target, []).append(name)
-    return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from emulator.engine.options import meant
 from emulator.workers.python.errors import NoSuchMember, tell
 
 if TYPE_CHECKING:
@@ -23,8 +24,8 @@ def known(call: str, given: dict[str, Any], names: Iterable[str]) -> dict[str, A
     """The options that a call of the runtime knows; told of the others where one of these is meant."""
     wanted = list(names)
     for name in given:
-        if name not in wanted and _camel(name) in wanted:
-            tell(f"{call}({name}=…) has no effect in the runtime: it is {_camel(name)}")
+        if name not in wanted and (close := meant(name, wanted)) is not None:
+            tell(f"{call}({name}=…) has no effect in the runtime: it is {close}")
     return {name: given[name] for name in wanted if given.get(name) is not None}
 
 
@@ -41,6 +42,9 @@ class _PartialType(type):
 
 class Partial(metaclass=_PartialType):
     """Stands for an object or a constructor of the runtime, and has a part of its members: who asks for more is told."""
+
+    asks_for_faults = True
+    """Its calls do; for who puts something of a test's in its place."""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):

@@ -1,4 +1,4 @@
-"""The KV namespaces and D1 databases of an account: Workers that bind the same one see the same data."""
+"""The KV namespaces, D1 databases and R2 buckets of an account: Workers that bind the same one see the same data."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from emulator.workers.stores.d1 import D1
 from emulator.workers.stores.kv import KV
+from emulator.workers.stores.r2 import R2
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,6 +20,7 @@ class Stores:
         self._now_us = now_us
         self._kv: dict[str, KV] = {}
         self._d1: dict[str, D1] = {}
+        self._r2: dict[str, R2] = {}
         weakref.finalize(self, _close, self._d1)
 
     def kv(self, identity: str) -> KV:
@@ -30,6 +32,16 @@ class Stores:
         if identity not in self._d1:
             self._d1[identity] = D1(self._now_us)
         return self._d1[identity]
+
+    def r2(self, name: str) -> R2:
+        """The bucket of a name."""
+        return self._r2.setdefault(name, R2(lambda: self._now_us() // 1_000))
+
+    def clear(self) -> None:
+        """Forget everything: who is loaded from now on finds empty stores."""
+        _close(self._d1)
+        for each in (self._kv, self._d1, self._r2):
+            each.clear()
 
 
 def _close(databases: dict[str, D1]) -> None:

@@ -288,7 +288,7 @@ def test_redrive_sends_each_letter_back_to_its_own_queue(emu, dead, web):
     assert [each.id for name in ("jobs", "mails") for each in emu.queue(name).messages()] == ids
     assert {each.attempts for each in emu.queue("jobs").messages()} == {0}
     what = [line["what"] for line in web.get(f"{DATA}/messages/{ids[0]}").json()["lines"]]
-    assert what[-2:] == ["sent", "purged"]
+    assert what[-2:] == ["redriven to jobs", "redriven from dead"]
     assert len(what) == 8
 
 

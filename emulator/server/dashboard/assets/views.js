@@ -209,9 +209,10 @@ export function queue(data, held, chosen, width) {
       "div",
       { class: "triple", "data-key": "facts" },
       facts("What became of messages", [
-        ["Sent", count(counts.sent)], ["Arrived as dead letters", count(counts.received)], ["Deliveries", count(counts.delivered)],
+        ["Sent", count(counts.sent)], ["Arrived from other queues", count(counts.received)], ["Deliveries", count(counts.delivered)],
         ["Acknowledged", count(counts.acked)], ["Retries", count(counts.retried)], ["Dead-lettered", count(counts.dead_lettered)],
         ["Dropped", count(counts.dropped)], ["Expired", count(counts.expired)], ["Purged", count(counts.purged)],
+        ["Redriven", count(counts.redriven)],
       ]),
       retries(data),
       facts("Settings", [

@@ -1,12 +1,12 @@
 """Dead letters go back to where they came from. Attempts start anew; id, body and content type stay, and so one timeline.
 
-Each batch leaves the dead-letter queue in the very step in which it is stored in the other: whenever the server is killed, a
-letter is in one of them, and never in both.
+Each batch leaves the dead-letter queue in the very event that stores it in the other: whenever the process is killed, a letter
+is in one of them, and never in both. A test, the REST API, the dashboard and the command line all come here.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cfq_lint.facts import limits as cloudflare
 from emulator.core import commands
@@ -14,21 +14,26 @@ from emulator.core.decide.manage import find
 from emulator.core.messages import FLYING, Message
 from emulator.core.refusals import Refused
 from emulator.engine.ledger.steps import Kind, steps
-from emulator.server.observe.watch import dead_letter_sources
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from emulator.core.model import QueueState
     from emulator.engine.account import Account
     from emulator.engine.ledger.ledger import Origin
 
 
 class Redriven(NamedTuple):
-    """How many went back, how many stay, and why they stay."""
+    """How many went back, how many stay, and why they stay; `error` is the refusal that stopped it, if one did."""
 
     moved: int
     left: int
     refused: str | None
+    error: Refused | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """The same as plain values."""
+        return {"moved": self.moved, "left": self.left, "refused": self.refused}
 
 
 def redrive(
@@ -55,9 +60,19 @@ def redrive(
             try:
                 account.execute(commands.Redrive(queue, home, tuple([letter.id for letter in batch])))
             except Refused as refusal:
-                return Redriven(moved, len(waiting) - moved, str(refusal))
+                return Redriven(moved, len(waiting) - moved, str(refusal), refusal)
             moved += len(batch)
     return Redriven(moved, len(waiting) - moved, None if moved == len(letters) else "their source is not known or is gone")
+
+
+def dead_letter_sources(queues: Iterable[tuple[str, QueueState]]) -> dict[str, list[str]]:
+    """For each dead-letter queue, the queues whose consumers name it."""
+    found: dict[str, list[str]] = {}
+    for name, queue in queues:
+        target = None if queue.consumer is None else queue.consumer.dead_letter_queue
+        if target is not None:
+            found.setdefault(target, []).append(name)
+    return found
 
 
 def _sources(
