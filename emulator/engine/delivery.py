@@ -171,13 +171,18 @@ class Delivery:
 
 
 class Failure:
-    """A handler's error: when, on which queue and batch, and the exception itself."""
+    """A handler's error: when, on which queue and batch (0: it was no batch's), and the exception itself."""
 
     __slots__ = ("at", "batch", "error", "queue", "raised")
 
     def __init__(self, at_us: int, queue: str, batch: int, error: BaseException) -> None:
         self.at, self.queue, self.batch, self.error = moment(at_us), queue, batch, error
         self.raised = issubclass(type(error), WorkerCrashed)  # a fault is no mistake of the handler for a strict test to raise
+
+    @property
+    def where(self) -> str:
+        """The queue and the batch, for people."""
+        return f"{self.queue} batch {self.batch}" if self.batch else self.queue
 
     def __repr__(self) -> str:
         return f"Failure(at={self.at.isoformat()}, queue={self.queue!r}, batch={self.batch}, error={error_repr(self.error)})"

@@ -1,8 +1,8 @@
 """Timeline: the only loop over time. Everything due happens in order, each thing at its own moment.
 
-At one moment: expiries and lapsed leases; then handlers that have something to do, so that what ends has ended before anything
-leaves; then batches, queue by queue in order of name. The loop is a generator that yields where it has to wait in real time for
-a consumer outside: a test waits there, a server lets others work meanwhile.
+At one moment: expiries and lapsed leases; then alarms; then handlers that have something to do, so that what ends has ended
+before anything leaves; then batches, queue by queue in order of name. The loop is a generator that yields where it has to wait
+in real time for a consumer outside: a test waits there, a server lets others work meanwhile.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from emulator.core import machine
 from emulator.core.events import Delivered
+from emulator.engine.alarms import Alarms
 from emulator.engine.clock import moment, span_us
 from emulator.engine.delivery import Deliveries
 from emulator.engine.journal import JournalUnwritable
@@ -35,6 +36,7 @@ class Timeline:
     def __init__(self, account: Account, *, strict: bool = False) -> None:
         self.account, self.strict = account, strict
         self.deliveries = Deliveries(account)
+        self.alarms = Alarms()
         self.unsettled: JournalUnwritable | None = None
         self.moved_at = -1
         """The number of the last event when time was moved last; -1 before that."""
@@ -139,7 +141,7 @@ class Timeline:
         """Everything due at the next moment up to a target: how many batches left; None when nothing is due."""
         account, deliveries = self.account, self.deliveries
         with account.lock:
-            moment_us = _earliest(machine.next_wake(account.state), deliveries.next_wake_us())
+            moment_us = _earliest(machine.next_wake(account.state), _earliest(deliveries.next_wake_us(), self.alarms.next_us()))
             if moment_us is None or moment_us > target_us or self._stopped:
                 return None
             now_us = max(moment_us, account.now_us)
@@ -147,6 +149,7 @@ class Timeline:
                 return 1
             account.clock.move_to(now_us)
             account.run_passive(now_us)
+            self.alarms.ring(now_us)
             deliveries.wake(now_us)
             self._raise_pending()
             left = self._depart(now_us)
@@ -205,9 +208,10 @@ class Timeline:
             clock.move_to(target_us)
 
     def next_due_us(self) -> int | None:
-        """When a batch leaves or a handler goes on next; None when nothing is due."""
+        """When a batch leaves, a handler goes on or an alarm goes off next; None when nothing is due."""
         with self.account.lock:
-            return _earliest(machine.next_departure_us(self.account.state), self.deliveries.next_wake_us())
+            wake_us = _earliest(self.deliveries.next_wake_us(), self.alarms.next_us())
+            return _earliest(machine.next_departure_us(self.account.state), wake_us)
 
     def stop(self) -> None:
         """Let no batch leave any more."""

@@ -97,7 +97,8 @@ def _failures(emulator: Emulator, course: Course) -> Iterator[_Line]:
         error = error_text(each.error).partition("\n")[0]
         alike.setdefault((each.queue, likeness(error)), []).append(error)
     for (queue, kind), errors in list(alike.items())[:_SHOWN]:
-        batches = f"{len(errors)} more batch{'es' if len(errors) > 1 else ''} of {queue}"
+        what = f"batch{'es' if len(errors) > 1 else ''} of {queue}" if queue in course.tallies else f"of {queue}"
+        batches = f"{len(errors)} more {what}"
         same = (queue, kind) == (first.queue, likeness(text[0]))
         yield _Line(f"  then {batches} failed {'likewise' if same else f'with {errors[0]}'}")
 
