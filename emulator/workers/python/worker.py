@@ -10,6 +10,7 @@ from http.client import responses
 from random import Random
 from typing import TYPE_CHECKING, Any
 
+from emulator.engine.allowance import Calls, of_request
 from emulator.engine.clock import moment, moment_us
 from emulator.engine.targets.awaits import late_call
 from emulator.engine.targets.invocation import LOST
@@ -120,6 +121,7 @@ class Worker:
         context = RequestContext(self._host.keep)
 
         async def handle() -> Any:
+            of_request.set(Calls(self._host.account.calls_max))
             found = self._entry.find(name, self.env, context)
             result = call_with(found, given, (self.env, context)) if found is not None else None
             return await result if inspect.isawaitable(result) else result
