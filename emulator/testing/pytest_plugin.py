@@ -43,13 +43,14 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.fixture
 def cf_queues(request: pytest.FixtureRequest) -> Generator[Emulator]:
     """A fresh Emulator on a virtual clock; the marker `cf_queues` sets it up."""
-    emulator = _make(request)
-    request.node.stash[_EMULATOR] = emulator
+    emulator = made_for(request)
+    request.node.stash[EMULATOR] = emulator
     yield emulator
     emulator.close()
 
 
-def _make(request: pytest.FixtureRequest) -> Emulator:
+def made_for(request: pytest.FixtureRequest) -> Emulator:
+    """An emulator as the markers of a test ask for it. Raises UsageError."""
     from emulator.testing.emulator import Emulator
 
     options: dict[str, Any] = {}
@@ -73,7 +74,7 @@ def _make(request: pytest.FixtureRequest) -> Emulator:
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Show the timeline of every message where a test has failed."""
     report = yield
-    emulator = item.stash.get(_EMULATOR, None)
+    emulator = item.stash.get(EMULATOR, None)
     if report.when == "call" and report.failed and emulator is not None:
         report.sections.append((f"cf_queues: timeline, seed {emulator.seed}", _timeline(emulator)))
     return report
@@ -91,4 +92,5 @@ def _timeline(emulator: Emulator) -> str:
         return f"the timeline could not be read: {error!r}"
 
 
-_EMULATOR: pytest.StashKey[Emulator] = pytest.StashKey()
+EMULATOR: pytest.StashKey[Emulator] = pytest.StashKey()
+"""Where a test's emulator is kept, whose timeline a failure shows."""
