@@ -9,9 +9,9 @@ from __future__ import annotations
 from difflib import get_close_matches
 from typing import Any, NamedTuple
 
-PYTHON, THREAD, URL = "python", "thread", "url"
-TARGETS = (PYTHON, THREAD, URL)
-"""Where a batch may go: a handler on the virtual loop, a handler on a thread, an endpoint behind a URL."""
+PYTHON, THREAD, URL, WORKERD = "python", "thread", "url", "workerd"
+TARGETS = (PYTHON, THREAD, URL, WORKERD)
+"""Where a batch may go: a handler on the virtual loop or on a thread, an endpoint behind a URL, JavaScript in workerd."""
 
 
 DIED = "a fault ended the handler's process"
@@ -37,7 +37,7 @@ class Fault(NamedTuple):
 
 
 SEND, PULL, DEPARTURE, HANDLER, SETTLEMENT = "send", "pull", "departure", "handler", "settlement"
-_OURS, _URL = (PYTHON, THREAD), ((URL, "what an endpoint does inside of a request cannot be seen"),)
+_OURS, _URL = (PYTHON, THREAD, WORKERD), ((URL, "what an endpoint does inside of a request cannot be seen"),)
 
 _ROWS = (
     Fault("duplicates", "an acknowledgement gets lost, and the message comes again", SETTLEMENT, TARGETS),

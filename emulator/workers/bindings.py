@@ -54,6 +54,11 @@ class Binding:
         self._queue, self._exposes_codes = queue, exposes_codes
         self._content_type = content_type or queue.default_content_type
 
+    @property
+    def queue_name(self) -> str:
+        """Which queue it sends to."""
+        return str(self._queue.name)
+
     def send(self, body: Any = UNDEFINED, options: Mapping[str, Any] | None = None, **given: Any) -> Resolved:
         """Send one message: `contentType`, `delaySeconds`. Raises TypeError or Refused; stored when it returns."""
         known = options_of("send()", options, given, _OPTIONS)

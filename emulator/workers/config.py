@@ -17,7 +17,7 @@ from emulator.core.model import Consumer
 from emulator.core.refusals import ConfigRefused
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
 JSON_SINCE = "2024-03-18"
 """Compatibility date from which a body without a content type is json; before it, v8."""
@@ -30,6 +30,13 @@ CLASSES_FLAG = "python_no_global_handlers"
 _NAMED_BY = {"durable_objects": "name", "send_email": "name", "ratelimits": "name", "unsafe": "name"}
 """Which member of a binding is its name; of all others, `binding`."""
 _EMULATED = frozenset({"queues", "vars", "kv_namespaces", "d1_databases"})
+_OWN = frozenset({
+    "ai", "analytics_engine_datasets", "browser", "cloudchamber", "containers", "d1_databases", "define", "dispatch_namespaces",
+    "durable_objects", "env", "hyperdrive", "images", "kv_namespaces", "media", "mtls_certificates", "pipelines", "previews",
+    "queues", "r2_buckets", "ratelimits", "secrets_store_secrets", "send_email", "services", "tail_consumers",
+    "unsafe", "unsafe_hello_world", "vars", "vectorize", "version_metadata", "vpc_services", "worker_loaders", "workflows",
+})  # fmt: skip
+"""Keys that environments do not inherit: https://developers.cloudflare.com/workers/wrangler/configuration/#non-inheritable-keys."""
 
 
 class Store(NamedTuple):
@@ -44,7 +51,7 @@ class Config(NamedTuple):
 
     `consumers` by queue, queues by binding, plain variables, stores, the keys of the bindings that are not emulated by name,
     and what dates and flags mean. `main` is None where there is none. `classes` tells which handlers of a Python Worker count:
-    True classes, False `on_queue`, None what there is.
+    True classes, False `on_queue`, None what there is. `settings` are all keys as plain values.
     """
 
     file: Path
@@ -60,6 +67,8 @@ class Config(NamedTuple):
     content_type: str
     exposes_codes: bool
     classes: bool | None
+    date: str = ""
+    settings: Mapping[str, Any] = {}
 
 
 def load(path: str | PathLike[str], env: str | None, plan: str, *, but: frozenset[str] = frozenset()) -> Config:
@@ -133,7 +142,19 @@ def _config(file: Path, environment: Environment, deployed: list[Environment]) -
         content_type="json" if _on("queues_json_messages", JSON_SINCE, date, flags) else "v8",
         exposes_codes=_on("queue_expose_error_codes", CODES_SINCE, date, flags),
         classes=handlers_are_classes(flags, date),
+        date=date,
+        settings=_settings(environment),
     )
+
+
+def _settings(environment: Environment) -> dict[str, Any]:
+    """Every key of the file as plain values: bindings are the environment's own, everything else may be the top level's."""
+    found: dict[str, Any] = {}
+    for key in environment.top.fields.keys() | environment.fields.keys():
+        field = environment.fields.get(key) if key in _OWN else environment.inherited(key)
+        if field is not None:
+            found[key] = field.node.plain()
+    return found
 
 
 def _consumer(fields: dict[str, Any]) -> Consumer:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import tempfile
 from pathlib import Path
 
 import httpx
@@ -14,7 +15,7 @@ import pytest
 
 from emulator import Emulator, Faults, Refused
 from emulator.core import events as happened
-from emulator.engine.faults import DEPARTURE, FAULTS, HANDLER, PULL, PYTHON, SEND, SETTLEMENT, TARGETS, THREAD, URL
+from emulator.engine.faults import DEPARTURE, FAULTS, HANDLER, PULL, PYTHON, SEND, SETTLEMENT, TARGETS, THREAD, URL, WORKERD
 from emulator.engine.targets.python import PythonTarget
 from emulator.engine.targets.real_time import RealTime
 from emulator.engine.targets.thread import ThreadTarget
@@ -49,7 +50,23 @@ def on_virtual_time(_stack, emu):
     return PythonTarget(emu.runtime, worker, emu.env)
 
 
-MAKERS = {PYTHON: on_virtual_time, THREAD: on_a_thread, URL: behind_a_url}
+JAVASCRIPT = """export default { async queue(batch, env) {
+  for (const message of batch.messages) {
+    if (message.body === null) throw new Error("no body");
+    await env.OTHER.send(message.body);
+    await scheduler.wait(0);
+    message.ack();
+  }
+} };"""
+
+
+def in_workerd(stack, emu):
+    folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+    (folder / "worker.js").write_text(JAVASCRIPT, encoding="utf-8")
+    return emu.worker(folder / "worker.js").target()
+
+
+MAKERS = {PYTHON: on_virtual_time, THREAD: on_a_thread, URL: behind_a_url, WORKERD: in_workerd}
 """How to make a target of each kind; what must end with it goes onto the stack."""
 
 

@@ -13,7 +13,7 @@ from emulator.engine.clock import moment
 from emulator.engine.targets.invocation import binding_call
 from emulator.workers.outgoing import Outgoing, answer_of
 from emulator.workers.python.batch import WorkerBatch
-from emulator.workers.python.console import Console, Line
+from emulator.workers.python.console import Console
 from emulator.workers.python.entry import ARGUMENTS, HANDLERS, Entry, call_with, places
 from emulator.workers.python.errors import FetchRefused, hearing, tell
 from emulator.workers.python.importing import Importer
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import ModuleType
 
+    from emulator.workers.console import Line
     from emulator.workers.host import Host
     from emulator.workers.python.environment import WorkerEnvironment
 
