@@ -19,7 +19,7 @@ from cfq_lint.facts import quantities
 from cfq_lint.facts.errors import Usage, WrongQuantity
 from cfq_lint.model.account_facts import DeclaredLoad
 from cfq_lint.model.project import project_of
-from cfq_lint.source.discovery import source_at
+from cfq_lint.source.files import Files
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -76,7 +76,7 @@ def accept(
     problems = [*report.problems, *(f"{path}: does not parse; `cfq-lint check` says where" for path in report.unparsed)]
     for problem in problems:
         say(clean(problem))
-    project = project_of(workers, facts, source_at)
+    project = project_of(workers, facts, Files())
     said = tuple(clean(problem) for problem in problems)
     failed = False
     if values["checklist"]:

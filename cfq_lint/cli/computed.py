@@ -1,7 +1,8 @@
 """Ask `@cloudflare/config`, where a project has it installed, what a `cloudflare.config.ts` computes: one bounded run of Node.
 
-This runs the project's own code, as `wrangler deploy` does; a file without that package beside or above it is not run.
-`--no-run` and the setting `run = false` switch it off.
+This runs the project's own code, as `wrangler deploy` does, and so only where somebody has installed what the project depends
+on, which ran its code already: not without that package, nor with one that the repository itself brings along, as a stranger's
+pull request may. A line says that a file was run. `--no-run` and the setting `run = false` switch it off.
 """
 
 from __future__ import annotations
@@ -65,11 +66,29 @@ def ask(file: str, contexts: Contexts, say: Callable[[str], None]) -> tuple[Any,
         if above == os.path.dirname(above):
             return None
         above = os.path.dirname(above)
+    if _is_committed(os.path.join(above, PACKAGE)):
+        say(f"{file}: what it computes stays unknown: @cloudflare/config is committed, not installed, so it is not run")
+        return None
     values, error = _asked(folder, os.path.join(folder, name), contexts)
+    if values is not None:
+        say(f"{file} was run for what its text does not tell; --no-run only reads it")
     if error is not None:
         which = "some of what it computes" if values else "what it computes"
         say(f"{file}: {which} stays unknown, as @cloudflare/config gave no answer: {error}")
     return values
+
+
+def _is_committed(package: str) -> bool:
+    """Whether a package belongs to a repository: its folder, wherever links lead to it, or one of those links."""
+    folder = os.path.dirname(package)
+    scope = os.path.dirname(folder)
+    links = [each for each in (folder, scope, os.path.dirname(scope)) if os.path.islink(each)]
+    git = shutil.which("git")
+    for each in (*links, os.path.realpath(folder)) if git is not None else ():
+        command = [str(git), "-C", os.path.dirname(each), "ls-files", "--", os.path.basename(each)]
+        if subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False).stdout:  # noqa: S603 - no shell
+            return True
+    return False
 
 
 def _asked(folder: str, file: str, contexts: Contexts) -> tuple[tuple[Any, ...] | None, str | None]:

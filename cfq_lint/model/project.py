@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import os
-
 from cfq_lint.facts.record import record, replace
-from cfq_lint.worker_code.modules.program import Program, load
+from cfq_lint.model.sources import program_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     from cfq_lint.model.account_facts import ConsumerFacts, DeclaredLoad, Facts, QueueFacts
     from cfq_lint.model.wrangler import Consumer, Environment, Producer, Worker
-
-_ENDINGS = (".py", ".js", ".mjs", ".ts", ".mts", ".tsx", ".jsx")
+    from cfq_lint.source.files import Files
+    from cfq_lint.worker_code.modules.program import Program
 
 
 @record
@@ -67,20 +65,20 @@ class Project:
     passed_over: tuple[str, ...] = ()
 
 
-def project_of(workers: Iterable[Worker], facts: Facts, read: Callable[[str], str | None]) -> Project:
-    """The subjects of the files of a run, dead-letter queues last; `read` gives a source's text, None where there is none."""
+def project_of(workers: Iterable[Worker], facts: Facts, files: Files) -> Project:
+    """The subjects of the files of a run, dead-letter queues last; `files` reads what stands around them."""
     workers = sorted(workers, key=lambda worker: worker.document.path)
     deployed = [worker for worker in workers if _is_deployed(worker)]
-    programs: dict[str, Program] = {}
-    environments = [(w.document.path, each) for w in deployed for each in w.environments if not each.is_previews]
+    environments = [each for worker in deployed for each in worker.environments if not each.is_previews]
     consumed: dict[str, list[Consumer]] = {}
     dead: dict[str, list[str]] = {}
     senders: dict[str, list[Sender]] = {}
     entries: list[tuple[Consumer, Environment, Program]] = []
-    for path, environment in environments:
+    for environment in environments:
         if not environment.entries:
             continue
-        program = _program(path, environment, programs, read)
+        program = program_of(environment, environment.document.files or files)
+        program.read_all()
         for consumer in environment.consumers:
             if consumer.queue is not None:
                 consumed.setdefault(consumer.queue_name, []).append(consumer)
@@ -106,7 +104,7 @@ def project_of(workers: Iterable[Worker], facts: Facts, read: Callable[[str], st
         )
 
     subjects = [
-        subject(consumer.queue_name, environment.label, consumer, program) for consumer, environment, program in entries
+        subject(consumer.queue_name, environment.shown, consumer, program) for consumer, environment, program in entries
     ]
     subjects += [subject(queue, "", None, None) for queue in senders if queue not in consumed]
     named = [subject.described for subject in subjects]
@@ -129,18 +127,3 @@ def project_of(workers: Iterable[Worker], facts: Facts, read: Callable[[str], st
 def _is_deployed(worker: Worker) -> bool:
     document = worker.document
     return document.shadowed_by is None and (document.redirect is None or document.redirect.target is None)
-
-
-def _program(path: str, environment: Environment, programs: dict[str, Program], read: Callable[[str], str | None]) -> Program:
-    """The source that `main` names; each is read once."""
-    main = environment.inherited("main")
-    name = main.text if main is not None else None
-    if not name:
-        return Program("", None, f"{path} names no `main`", "name the Worker's entry in `main`")
-    entry = os.path.normpath(os.path.join(os.path.dirname(path), name)).replace(os.sep, "/")
-    if not entry.endswith(_ENDINGS):
-        return Program(entry, None, f"{entry} is neither Python, JavaScript nor TypeScript")
-    if entry not in programs:
-        programs[entry] = load(entry, read)
-        programs[entry].read_all()
-    return programs[entry]

@@ -286,6 +286,12 @@ class Environment:
         return self.label or "the top level"
 
     @property
+    def shown(self) -> str:
+        """The label in the words of the file."""
+        dialect = self.document.dialect
+        return dialect.environment.format(self.name) if dialect is not None and self.name is not None else self.label
+
+    @property
     def queues(self) -> Field | None:
         """The `queues` field, whatever it holds."""
         return self.fields.get("queues")
@@ -337,7 +343,8 @@ class Environment:
 
     def inherited(self, key: str) -> Field | None:
         """A field of this environment, or else of the top level: for keys that wrangler lets environments inherit."""
-        return self.fields.get(key) or (self._top.fields.get(key) if self._top is not None else None)
+        above = self._top if self.document.dialect is None else None  # a mode or a Worker of a plan is a whole of its own
+        return self.fields.get(key) or (above.fields.get(key) if above is not None else None)
 
     @property
     def script(self) -> str:
@@ -345,7 +352,7 @@ class Environment:
         own = self.fields.get("name")
         if own is not None and own.text:
             return own.text
-        top = self.top.fields.get("name")
+        top = self.top.fields.get("name") if self.document.dialect is None else None
         base = top.text or "" if top is not None else ""
         return f"{base}-{self.name}" if self.name and base else base
 

@@ -25,7 +25,7 @@ def render(report: Report, *, colour: bool = False, width: int = 120, tell_skipp
     blocks = [block(finding, paint, width) for finding in report.findings if finding.severity is not Severity.INFO]
     infos = [line(finding, paint) for finding in report.findings if finding.severity is Severity.INFO]
     blocks += ["\n".join(infos) + "\n"] if infos else []
-    return "\n".join([*blocks, summed_up(report, paint, tell_skipped=tell_skipped)]) + "\n"
+    return "\n".join([*blocks, summed_up(report, paint, tell_skipped=tell_skipped)]).rstrip("\n") + "\n" * bool(report.files)
 
 
 def line(finding: Finding, paint: Paint) -> str:
@@ -67,7 +67,9 @@ def _wrapped(message: str, width: int) -> list[str]:
 
 
 def summed_up(report: Report, paint: Paint, *, tell_skipped: bool = False) -> str:
-    """One line about the whole run."""
+    """One line about the whole run; none where nothing could be read, which is said beside the report."""
+    if report.problems and not report.files:
+        return ""
     counts = summary(report)
     files = _count(counts["files"], "file")
     if report.findings:

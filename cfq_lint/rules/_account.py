@@ -71,8 +71,8 @@ class Account:
         self.scripts = {worker.script for worker in topology.workers}
 
     def lacks(self, name: str) -> bool:
-        """Whether a queue is certainly missing. What is no name, or not a final one, is another rule's."""
-        if not self.facts.is_account or name in self.queues:
+        """Whether a queue is certainly missing; a plan makes its own. What is no name, or no final one, is another rule's."""
+        if not self.facts.is_account or name in self.queues or name in self.topology.declared:
             return False
         return is_queue_name(name) and not is_placeholder(name) and not is_id(name)
 

@@ -31,10 +31,13 @@ code 11004 (`workers.api.error.consumer_exists`), or staging takes production's 
 
 from __future__ import annotations
 
+import re
+
 from cfq_lint.facts import limits
 from cfq_lint.model.finding import Finding, Related, Severity
 from cfq_lint.rules import signs
 from cfq_lint.rules.rule import WORKER, Rule
+from cfq_lint.source.document import TYPESCRIPT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,13 +58,25 @@ def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:
                 own.setdefault(consumer.queue_name, consumer.queue)
         for name, queue in own.items():
             other, earlier = first.setdefault(name, (environment, queue))
-            if environment.label in looked_at and not environment.is_worker_of(other):
+            if environment.label in looked_at and _are_both_deployed(environment, other):
                 message = (
                     f"{environment.described} consumes {name!r}, which {other.described} consumes already; they are two"
                     " Workers, and a queue has one consumer: if both are deployed, the second deploy fails with code 11004"
                 )
                 related = (Related(earlier.place, f"consumed by {other.described}"),)
                 yield RULE.finding(queue.place, message, environment=environment.name, related=related)
+
+
+def _are_both_deployed(environment: Environment, other: Environment) -> bool:
+    """Whether both may well be deployed, as two Workers: of modes those whose name is known and is not one for local work."""
+    if environment.is_worker_of(other):
+        return False
+    return environment.document.syntax != TYPESCRIPT or all(
+        each.script and _LOCAL.isdisjoint(re.split(r"[-_]", f"{each.script}-{each.name}")) for each in (environment, other)
+    )
+
+
+_LOCAL = frozenset({"development", "dev", "local", "preview", "test"})
 
 
 def _selected_last(worker: Worker) -> list[Environment]:

@@ -41,8 +41,9 @@ def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:
     for environment in consuming:
         listed = environment.list_field("consumers")
         if environment.inherited("main") is None and _has_assets(environment) and listed is not None:
+            queue = next((repr(each.queue_name) for each in environment.consumers if each.queue_name), "a queue")
             message = (
-                f"{environment.described} consumes {environment.consumers[0].queue_name!r}, but has assets and no code: without"
+                f"{environment.described} consumes {queue}, but has assets and no code: without"
                 " `main` there is no queue handler, and the deploy fails with code 11001"
             )
             yield RULE.finding(listed.key_place, message, environment=environment.name)
@@ -55,8 +56,8 @@ def check(worker: Worker, _facts: Facts) -> Iterator[Finding]:
     )
 
     if certainly_lacks_queue_handler(entry.path, entry.text):
-        queue = consuming[0].consumers[0].queue_name
-        message = f"{main.shown} exports no queue handler but consumes {queue!r}; the deploy fails with code 11001"
+        queue = next((repr(each.queue_name) for each in consuming[0].consumers if each.queue_name), "a queue")
+        message = f"{main.shown} exports no queue handler but consumes {queue}; the deploy fails with code 11001"
         yield RULE.finding(main.place, message, environment=consuming[0].name)
 
 

@@ -73,10 +73,13 @@ def check(topology: Topology, facts: Facts) -> Iterator[Finding]:
 
 
 def _refused(topology: Topology, links: list[ConsumerLink | ProducerLink]) -> ConsumerLink | ProducerLink | None:
-    """The first consumer whose own Worker does not produce to the queue; wrangler creates queues for producers only."""
+    """The first consumer whose own Worker does not produce to the queue: wrangler creates queues for producers only.
+
+    Terraform creates none but those that its plan makes.
+    """
     name = links[0].queue
     creating = {(each.place.path, each.environment) for each in topology.producers_of.get(name, ())}
-    return next((each for each in links if (each.place.path, each.environment) not in creating), None)
+    return next((each for each in links if each.place.address or (each.place.path, each.environment) not in creating), None)
 
 
 RULE = Rule(

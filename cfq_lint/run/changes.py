@@ -6,7 +6,7 @@ Environments are compared by Worker and environment, consumers by their queue, p
 from __future__ import annotations
 
 from cfq_lint.facts.keys import CONSUMER_KEYS, INTEGER
-from cfq_lint.facts.record import record
+from cfq_lint.facts.record import record, replace
 from cfq_lint.model.wrangler import Worker
 from cfq_lint.rules.registry import BY_KEY, load
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from cfq_lint.model.finding import Finding
     from cfq_lint.model.wrangler import Consumer, Environment, Producer
+    from cfq_lint.source.dialect import Dialect
     from cfq_lint.source.document import Document
 
 ADDED, REMOVED, CHANGED, DEFAULTED = "added", "removed", "changed", "falls back to the default"
@@ -26,7 +27,8 @@ class Change:
     """One difference.
 
     `what` is "consumer", "producer" or a setting's name, `how` one of ADDED, REMOVED, CHANGED and DEFAULTED; `before` and
-    `after` are values as they are written, None where there is none. `environment` is None for the top level.
+    `after` are values as they are written, None where there is none. `environment` is None for the top level. `dialect` is how
+    the file speaks, None for a wrangler file.
     """
 
     path: str
@@ -36,15 +38,19 @@ class Change:
     how: str
     before: str | None = None
     after: str | None = None
+    dialect: Dialect | None = None
 
     @property
     def said(self) -> str:
-        """The difference in words."""
+        """The difference in words, those of the file."""
         where = f"env.{self.environment}" if self.environment else "top level"
+        if self.dialect is not None:
+            where = self.dialect.environment.format(self.environment) if self.environment else self.dialect.top
         if self.what in {"consumer", "producer"}:
             values = "" if self.before is None and self.after is None else f" ({self.before or '-'} → {self.after or '-'})"
             return f"{self.path}: {where}: {self.what} of {self.queue!r} {self.how}{values}"
-        return f"{self.path}: {where}: {self.queue!r} {self.what} {self.before} → {self.after} ({self.how})"
+        key = self.dialect.words.get(self.what, self.what) if self.dialect is not None else self.what
+        return f"{self.path}: {where}: {self.queue!r} {key} {self.before} → {self.after} ({self.how})"
 
 
 @record
@@ -65,7 +71,9 @@ def compare(old: Iterable[Document], new: Iterable[Document]) -> Comparison:
         olds = _environments(before.get(path))
         news = _environments(after.get(path))
         for name in dict.fromkeys([*olds, *news]):
-            changes += _changes(path, name, olds.get(name), news.get(name))
+            was, now = olds.get(name), news.get(name)
+            dialect = (now or olds[name]).document.dialect
+            changes += [replace(each, dialect=dialect) for each in _changes(path, name, was, now)]
             if name in olds:
                 findings += _still_attached(olds[name], news.get(name))
     return Comparison(tuple(changes), tuple(findings))

@@ -168,6 +168,10 @@ def open_documents(file: str, plan: Plan, surroundings: discovery.Surroundings) 
     document = read(file)
     ask_for(document, file, plan)
     discovery.survey(document, file, surroundings)
+    if plan.source is not None and document.files is not None:
+        folder = os.path.dirname(os.path.abspath(file))
+        if os.path.abspath(plan.source).startswith(os.path.join(folder, "")):
+            document.files.source = os.path.relpath(plan.source, folder).replace(os.sep, "/")
     yield document
     redirect = document.redirect
     if plan.follow_redirect and redirect is not None and redirect.target is not None:

@@ -55,7 +55,7 @@ class Plan:
     `skipped` are the codes of rules that were asked for and need the account, where the facts are not the account's.
     `is_whole_project` says that the run reads all configurations that there are.
     `per_path_ignores` are a folder, a glob relative to it, and the modules of rules whose findings are accepted in such files.
-    `ask` is the request's.
+    `ask` is the request's. `source` is the Worker's entry that the settings name, absolute, None where they name none.
     """
 
     rules: tuple[str, ...]
@@ -66,6 +66,7 @@ class Plan:
     skipped: tuple[str, ...] = ()
     is_whole_project: bool = False
     ask: Ask | None = None
+    source: str | None = None
 
 
 def plan_of(request: Request) -> Plan:
@@ -77,7 +78,7 @@ def plan_of(request: Request) -> Plan:
     queues: dict[str, QueueFacts] = {}
     declared: dict[str, DeclaredLoad] = {}
     per_path: list[tuple[str, str, tuple[str, ...]]] = []
-    origin, ask = "declared", request.ask
+    origin, ask, source = "declared", request.ask, None
     if snapshot is not None:
         plan = plan or snapshot.plan
         known_queues = tuple(sorted({*snapshot.queues, *(known_queues or ())}))
@@ -88,6 +89,7 @@ def plan_of(request: Request) -> Plan:
         select = select if select is not None or values.select is None else tuple(values.select)
         ignore = (*values.ignore, *ignore)
         ask = ask if values.run else None
+        source = os.path.join(os.path.dirname(file), values.source) if values.source is not None else None
         queues, declared = values.queue_facts(), values.loads()
         for glob, rules in values.per_path_ignores.items():
             per_path.append((os.path.dirname(file), glob, tuple(module for key in rules for module in matching(key))))
@@ -98,7 +100,7 @@ def plan_of(request: Request) -> Plan:
     facts = Facts(plan, queues, known, origin, snapshot is not None and snapshot.is_account, declared)
     modules, skipped = able(choose(select, ignore), facts)
     is_whole = request.document is None and is_whole_project(request.paths)
-    return Plan(modules, facts, request.environment, request.follow_redirect, tuple(per_path), skipped, is_whole, ask)
+    return Plan(modules, facts, request.environment, request.follow_redirect, tuple(per_path), skipped, is_whole, ask, source)
 
 
 def find_settings(paths: Iterable[str]) -> tuple[str, Settings] | None:

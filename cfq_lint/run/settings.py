@@ -116,6 +116,11 @@ class Settings(BaseModel):
         True,
         description="run a `cloudflare.config.ts` for what its text does not tell, where `@cloudflare/config` is installed",
     )
+    source: _Said | None = Field(
+        None,
+        description="the Worker's entry where `main` is what a build writes, relative to the settings file; counts for the"
+        " configurations in whose folder it lies",
+    )
     queues: dict[str, DeclaredQueue] = Field({}, description="declared facts about queues, by name")
 
     def queue_facts(self) -> dict[str, QueueFacts]:

@@ -33,10 +33,11 @@ class Dialect:
     """The words of one file.
 
     `words` are its keys by wrangler's; `entries` say what a consumer and a producer are called, `environment` what one of `env`
-    is. `passed_over` are the starts of the modules of rules that judge what only wrangler's own files have. `addresses` are the
-    starts of spans, in order, with the address of the resource there ("" outside of one). `edits_numbers` says that a fix may
-    replace one number by another; no other edit is safe. `unknown` counts the values that only running the code, or applying
-    the plan, would tell. `replaced` are the spans of the resources that a plan deletes and makes again, with the kind of each.
+    is, and `top` what is in none. `passed_over` are the starts of the modules of rules that judge what only wrangler's own
+    files have. `addresses` are the starts of spans, in order, with the address of the resource there ("" outside of one).
+    `edits_numbers` says that a fix may replace one number by another; no other edit is safe. `unknown` counts the values that
+    only running the code, or applying the plan, would tell. `replaced` are the spans of the resources that a plan deletes and
+    makes again, with the kind of each.
     `contexts` are the mode and `isPreview` that a `cloudflare.config.ts` is read with, for the top and then for each of `env`.
     """
 
@@ -49,6 +50,7 @@ class Dialect:
     unknown: int = 0
     replaced: tuple[tuple[int, int, str], ...] = ()
     contexts: tuple[tuple[str | None, bool], ...] = ()
+    top: str = "the top level"
 
     def address(self, start: int) -> str:
         """The address of the resource at an offset; "" where there is none."""
@@ -60,6 +62,7 @@ class Dialect:
         message = _PATH.sub(self._entry, message.replace(_ESCAPED, FOREIGN))
         message = _ENVIRONMENT.sub(lambda found: self.environment.format(found[1]), message)
         message = _key_pattern(self).sub(lambda found: self.words[found[1] or found[2]], message)
+        message = message.replace("the top level", self.top)
         message = message.replace("wrangler ignores it", "it is refused").replace("wrangler.jsonc", "the file")
         if _TIMEOUT in message:
             message = message.replace(_SECONDS, _MILLISECONDS)

@@ -25,6 +25,7 @@ from cfq_lint.source.document import (
     Redirect,
     read,
 )
+from cfq_lint.source.files import LENGTH_MAX, Files, source_at
 from cfq_lint.source.node import OBJECT
 
 TYPE_CHECKING = False
@@ -38,8 +39,6 @@ HOOK_PATTERN = rf"{FILE_PATTERN}|(^|/)cfq-lint\.toml$"
 SOURCE_PATTERN = r"\.(py|[cm]?[jt]sx?)$"
 """Files that can be a part of a Worker's source."""
 ENTRY_ENDINGS = (".py", ".js", ".mjs", ".ts", ".mts")
-ENTRY_LENGTH_MAX = 2_000_000
-"""Entry files are sources, not bundles; of a longer one nothing is certain."""
 APART_WORDS = frozenset({
     "local", "dev", "test", "tests", "testing", "vitest", "jest", "e2e", "ci", "mock", "bench", "benchmark", "example",
     "examples", "sample", "template", "tmpl", "tpl", "demo", "bak", "backup", "old", "orig", "copy",
@@ -206,6 +205,7 @@ def survey(document: Document, path: str, surroundings: Surroundings) -> None:
     """
     folder, name = os.path.split(os.path.abspath(path))
     document.entry = _entry(document, folder)
+    document.files = Files()
     document.apart = _apart(document, name, path, surroundings.within(folder))
     if name == CONFIG_NAME and any(os.path.isfile(f"{folder}/{each}") for each in NAMES):
         document.apart = document.apart or BESIDE
@@ -251,19 +251,9 @@ def _entry(document: Document, folder: str) -> Entry | None:
         return None
     try:
         with open(os.path.join(folder, main), encoding="utf-8") as file:
-            return Entry(main, file.read(ENTRY_LENGTH_MAX))
+            return Entry(main, file.read(LENGTH_MAX))
     except (OSError, ValueError):
         return None
-
-
-def source_at(path: str) -> str | None:
-    """The text of a source; None where there is none, or where it is no source but a bundle."""
-    try:
-        with open(path, encoding="utf-8") as file:
-            text = file.read(ENTRY_LENGTH_MAX + 1)
-    except (OSError, ValueError):
-        return None
-    return text if len(text) <= ENTRY_LENGTH_MAX else None
 
 
 def _upwards(folder: str) -> Iterable[str]:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from cfq_lint.source.dialect import Dialect
+    from cfq_lint.source.files import Files
 
 JSONC = "jsonc"
 TOML = "toml"
@@ -71,6 +72,7 @@ class Document:
     """One configuration file. Offsets and columns do not count a byte order mark.
 
     `dialect` is how it speaks, None where it speaks as wrangler does. `beside` gives the texts of modules that it imports.
+    `files` reads what stands around it, None where nothing is read from disk.
     `shadowed_by` is the file that wrangler reads in its place, and `shadow_has_queues` says that it stands beside this one and
     speaks of queues.
     `apart` says why it is no part of what the project deploys together, one of NAMED (a variant for local work or a test, an
@@ -83,6 +85,7 @@ class Document:
         "dialect",
         "encoding_problem",
         "entry",
+        "files",
         "lines",
         "path",
         "redirect",
@@ -126,6 +129,7 @@ class Document:
         self.apart: str | None = None
         self.redirect: Redirect | None = None
         self.entry: Entry | None = None
+        self.files: Files | None = None
 
     @property
     def faults(self) -> list[Fault]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 
 TYPE_CHECKING = False
@@ -9,12 +10,34 @@ if TYPE_CHECKING:
     from tree_sitter import Node, Parser
 
 JAVASCRIPT, TYPESCRIPT, TSX = "javascript", "typescript", "tsx"
+_TYPE_MAX = 2_000
+_TYPE = re.compile(rb"[\w\s.,:;|&?\[\]{}()\"'=-]")
+_TAG = re.compile(rb"[\w)\]$]")
 
 
 def parsed(path: str, source: bytes) -> Node | None:
     """The root of a module's syntax tree, by the ending of its path; None where it does not parse."""
-    root = tree(TSX if path.endswith("tsx") else TYPESCRIPT if path.endswith("ts") else JAVASCRIPT, source)
+    language = TSX if path.endswith("tsx") else TYPESCRIPT if path.endswith("ts") else JAVASCRIPT
+    root = tree(language, source)
+    if root.has_error and language != JAVASCRIPT and b">`" in source:
+        root = tree(language, _without_types_of_tags(source))
     return None if root.has_error else root
+
+
+def _without_types_of_tags(source: bytes) -> bytes:
+    """The source with blanks for the types in ``sql<Row[]>`…` ``, which the grammar does not know before a template."""
+    text = bytearray(source)
+    for found in re.finditer(rb">`", source):
+        depth, at = 0, found.start()
+        while at > 0 and found.start() - at < _TYPE_MAX and (source[at : at + 1] in b"<>" or _TYPE.match(source, at)):
+            depth += {b">": 1, b"<": -1}.get(source[at : at + 1], 0) if source[at - 1 : at + 1] != b"=>" else 0
+            if depth == 0:
+                break
+            at -= 1
+        if depth == 0 and _TAG.match(source, at - 1):
+            blank = re.sub(rb"[^\s]", b" ", source[at : found.start() + 1])
+            text[at : found.start() + 1] = blank
+    return bytes(text)
 
 
 def tree(language: str, source: bytes) -> Node:

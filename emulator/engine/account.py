@@ -17,7 +17,7 @@ from emulator.core.decide.pull import holder
 from emulator.core.events import LeasesExtended, LeasesSettled, Pulled
 from emulator.core.limits import STRICT, Limits, fixed_retention_seconds
 from emulator.core.model import DEFAULT_CONSUMER, Message, QueueState
-from emulator.engine.chance import Chance, FaultCount, Seeded, reordered
+from emulator.engine.chance import Chance, FaultCount, Seeded, searched
 from emulator.engine.faults import CALM, WINDOW_BATCHES, Faults
 from emulator.engine.ids import Ids
 from emulator.engine.journal import restore
@@ -72,7 +72,7 @@ class Account:
         # What follows a restart must not repeat the ids that came before it.
         stream: int | str | None = seed if seed is None or not self.sequence else f"{seed}:{self.sequence}"
         self.ids = Ids(stream)
-        self.chance: Chance = Seeded(faults, stream)
+        self.chance: Chance = searched.get() or Seeded(faults, stream)
         self.listeners: list[Callable[[tuple[Event, ...]], None]] = []
         self.empty_pulls: dict[str, int] = {}
         """How many pulls found nothing, by queue: they are billed, and leave no event."""
@@ -181,9 +181,9 @@ class Account:
         return [(messages[id], lease) for id, lease in zip(event.ids, event.leases, strict=True)]
 
     def _reordered(self, queue: str, count: int) -> tuple[str, ...]:
-        """By a fault: other messages than the first. Empty for the ordinary course."""
+        """By a fault: other messages than the first, or fewer. Empty for the ordinary course."""
         found = waiting(self.queue(queue), self.now_us, count * WINDOW_BATCHES)
-        return tuple([message.id for message in reordered(self.chance, found, count)])
+        return tuple([message.id for message in self.chance.order(found, count)])
 
     def deliver(self, queue: str) -> tuple[Event, ...]:
         """Let the batch of a queue leave whose moment has come."""
@@ -233,7 +233,7 @@ class Account:
         chance = self.chance
         if isinstance(chance, Seeded):
             chance.faults = faults
-        else:
+        elif not chance.searches:
             self.chance = Seeded(faults, self.seed)
 
     @property

@@ -1,11 +1,12 @@
 """Chance: whoever may take another course than the ordinary one asks `choose`. Seeded here; a search or a replay has its own.
 
-A label names a fault of the table, and behind a slash a detail of it: `crashes`, `crashes/which`. 0 is the ordinary course.
+A label names a fault of the table, and behind a slash a detail of it: `slow`, `slow/seconds`. 0 is the ordinary course.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 from emulator.engine.faults import CALM, FAULTS, Faults
 from emulator.engine.ids import stream
@@ -13,6 +14,8 @@ from emulator.engine.ids import stream
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from random import Random
+
+    from emulator.core.model import Consumer
 
 T = TypeVar("T")
 
@@ -30,11 +33,35 @@ class Chance(Protocol):
 
     active: bool
     """Whether anything but the ordinary course may be chosen; where it is not, nobody needs to ask."""
+    searches: bool
+    """Whether it also chooses orders in which nothing goes wrong."""
     drawn: dict[str, int]
     """How often each fault acted."""
 
-    def choose(self, n: int, label: str) -> int:
-        """A number from 0 to n - 1; 0 is the ordinary course."""
+    def choose(self, n: int, label: str, where: Any = None) -> int:
+        """A number from 0 to n - 1; 0 is the ordinary course. `where` tells people at which place."""
+
+    def seconds(self, label: str, where: Any = None) -> int:
+        """How much longer something takes; 0 is the ordinary course."""
+
+    def order(self, waiting: Sequence[T], count: int) -> list[T]:
+        """Others of those that wait than the first `count`, in another order; nothing when the order stays."""
+
+    def again_seconds(self, message: Any, consumer: Consumer) -> int | None:
+        """Whether the acknowledgement of a message gets lost: in how many seconds it comes again; None where it holds."""
+
+    def heard(self, delivery: Any, what: Any) -> None:
+        """A handler has called something outside, and has its answer."""
+
+    def before_send(self, account: Any) -> None:
+        """A test sends something now."""
+
+    def drive(self, timeline: Any) -> None:
+        """This is what moves the time of an account."""
+
+
+searched: ContextVar[Chance | None] = ContextVar("searched", default=None)
+"""Who decides in place of seeds and faults, for every account that is made meanwhile."""
 
 
 class Seeded:
@@ -46,6 +73,8 @@ class Seeded:
         self.drawn = dict.fromkeys(FAULTS, 0)
         self.faults = faults
 
+    searches = False
+
     @property
     def faults(self) -> Faults:
         """The chances; they may be set at any time."""
@@ -55,7 +84,7 @@ class Seeded:
     def faults(self, faults: Faults) -> None:
         self._faults, self.active = faults, bool(faults)
 
-    def choose(self, n: int, label: str) -> int:
+    def choose(self, n: int, label: str, where: Any = None) -> int:  # noqa: ARG002 - nobody tells of it
         """0, or with the fault's chance one of the others, each as likely; a detail of a fault that acts takes any of n."""
         fault, _, detail = label.partition("/")
         chance = getattr(self._faults, fault)
@@ -71,12 +100,35 @@ class Seeded:
         self.drawn[fault] += 1
         return 1 + drawn.randrange(n - 1) if n > 2 else 1  # noqa: PLR2004 - the one other course
 
+    def seconds(self, label: str, where: Any = None) -> int:  # noqa: ARG002 - as above
+        """0, or seconds within `slow_seconds`."""
+        if not self.choose(2, label):
+            return 0
+        least, most = self._faults.slow_seconds
+        return least + self.choose(most - least + 1, f"{label}/seconds")
 
-def reordered(chance: Chance, waiting: Sequence[T], count: int) -> list[T]:
-    """Others of those that wait than the first `count`, in another order; nothing when the order stays."""
-    if not waiting or not chance.choose(2, "reorder"):
-        return []
-    left, taken = list(waiting), list[T]()
-    while left and len(taken) < count:
-        taken.append(left.pop(chance.choose(len(left), "reorder/next")))
-    return taken
+    def order(self, waiting: Sequence[T], count: int) -> list[T]:
+        """The order stays, or with the fault's chance is any other; likewise the number of messages."""
+        if not waiting:
+            return []
+        left, taken = list(waiting), list[T]()
+        if self.choose(2, "reorder"):
+            while left and len(taken) < count:
+                taken.append(left.pop(self.choose(len(left), "reorder/next")))
+        most = min(count, len(waiting))
+        if most > 1 and self.choose(2, "small_batches"):
+            return (taken or left)[: 1 + self.choose(most - 1, "small_batches/count")]
+        return taken
+
+    def again_seconds(self, message: Any, consumer: Consumer) -> int | None:  # noqa: ARG002 - as above
+        """None, or with the fault's chance at once."""
+        return 0 if self.choose(2, "duplicates") else None
+
+    def heard(self, delivery: Any, what: Any) -> None:
+        """Nobody tells of it."""
+
+    def before_send(self, account: Any) -> None:
+        """A test's own course is the only one."""
+
+    def drive(self, timeline: Any) -> None:
+        """A test moves time."""

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import heapq
 from collections import deque
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from cfq_lint.facts import limits as cloudflare
 from emulator.core.commands import Settle
 from emulator.engine.clock import SECOND_US, moment
 from emulator.engine.error_text import error_repr
-from emulator.engine.faults import DIED, WorkerCrashed
+from emulator.engine.faults import DIED, LIMIT, WorkerCrashed
 from emulator.engine.journal import JournalUnwritable
 from emulator.engine.metrics import Metrics
 from emulator.engine.targets.batch import MessageBatch
@@ -88,7 +88,10 @@ class Runtime(Protocol):
 class Delivery:
     """One batch in the hands of its target."""
 
-    __slots__ = ("_batch", "crashed", "deliveries", "ended", "error", "event", "flight", "metrics", "target", "wall_us")
+    __slots__ = (
+        "_batch", "crashed", "cut_off", "deliveries", "ended", "error", "event", "flight", "metrics", "pointed", "target",
+        "wall_us",
+    )  # fmt: skip
 
     def __init__(self, deliveries: Deliveries, event: Delivered, target: Target) -> None:
         queue = deliveries.account.state.queues[event.queue]
@@ -96,7 +99,7 @@ class Delivery:
         self.flight: Flight = queue.flights[event.batch]
         self.metrics = Metrics(queue, remaining=True)
         self.wall_us = event.at_us + WALL_US
-        self.crashed = self.ended = False
+        self.crashed = self.cut_off = self.ended = self.pointed = False
         self.error: BaseException | None = None
         self._batch: MessageBatch | None = None
 
@@ -113,18 +116,40 @@ class Delivery:
             self._batch = MessageBatch(self.queue, self.flight, self.metrics, account.limits, late)
         return self._batch
 
-    def choose(self, n: int, label: str) -> int:
+    @property
+    def dead(self) -> bool:
+        """Whether a fault has ended its handler."""
+        return self.crashed or self.cut_off
+
+    @property
+    def active(self) -> bool:
+        """Whether chance may have anything to say."""
+        return self.deliveries.account.chance.active
+
+    def choose(self, n: int, label: str, where: Any = None) -> int:
         """What chance says of this delivery; 0 where the fault does not act on its target."""
         account = self.deliveries.account
         if not account.chance.active:
             return 0
         with account.lock:  # a handler may ask on a thread of its own
-            return account.chance.choose(n, label)
+            return account.chance.choose(n, label, where)
+
+    def seconds(self, label: str, where: Any = None) -> int:
+        """How much longer something takes."""
+        chance = self.deliveries.account.chance
+        return chance.seconds(label, where) if chance.active else 0
 
     def crash(self) -> None:
         """End the handler's process here. Raises WorkerCrashed."""
         self.crashed = True
         raise WorkerCrashed(DIED)
+
+    def may_be_cut(self, where: Any = None) -> None:
+        """Let a limit end the handler here, if it has acknowledged anything: else that is a crash. Raises WorkerCrashed."""
+        if self.batch.acknowledges and self.choose(2, "cut_off", where):
+            self.cut_off = True
+            self.batch.hear_no_more()
+            raise WorkerCrashed(LIMIT)
 
     def fail(self, error: BaseException) -> None:
         """Remember the first error; it decides the outcome."""
@@ -137,7 +162,7 @@ class Delivery:
         if self.crashed:
             self.batch.settlement(event.batch, outcome, error)  # what is said from now on is too late
             return Settle(event.queue, event.batch, "exception", CRASHED)
-        settle = self.batch.settlement(event.batch, outcome, error)
+        settle = self.batch.settlement(event.batch, "exceededCpu" if self.cut_off else outcome, error)
         return settle if settle.queue == event.queue else settle._replace(queue=event.queue)
 
     def end(self, settle: Settle) -> None:
@@ -220,26 +245,22 @@ class Deliveries:
         """A target has come to an end: settle, or hold it up if a fault makes it slow."""
         delivery.ended = True
         if self.account.chance.active and settle.outcome != "exceededWallTime":
-            if not delivery.crashed and delivery.choose(2, "crashes_at_end"):
+            if not delivery.dead and delivery.choose(2, "crashes_at_end"):
                 delivery.crashed = True
                 delivery.error = WorkerCrashed(DIED)
                 settle = Settle(settle.queue, settle.batch, "exception", CRASHED)
-            if delivery.choose(2, "slow"):
-                until_us = self.account.now_us + self._extra_seconds(delivery) * SECOND_US
+            extra_seconds = delivery.seconds("slow")
+            if extra_seconds:
+                until_us = self.account.now_us + extra_seconds * SECOND_US
                 self.out[settle.batch] = delivery
                 heapq.heappush(self._held, (min(until_us, delivery.wall_us), settle.batch, delivery, settle))
                 return
         self._settle(delivery, settle)
 
-    def _extra_seconds(self, delivery: Delivery) -> int:
-        least, most = self.account.faults.slow_seconds
-        return least + delivery.choose(most - least + 1, "slow/seconds")
-
     def _settle(self, delivery: Delivery, settle: Settle) -> None:
         chance, error = self.account.chance, delivery.error
         if chance.active:
-            lost = frozenset(id for id in delivery.event.ids if delivery.choose(2, "duplicates"))
-            settle = settle._replace(lost=lost)
+            settle = self._with_losses(delivery, settle)
         self.account.execute(settle)
         self.out.pop(settle.batch, None)
         if error is not None:
@@ -249,6 +270,22 @@ class Deliveries:
             if len(self.failures) > _TRACEBACKS_MAX:
                 for name in ("__traceback__", "__context__"):
                     BaseException.__setattr__(error, name, None)
+
+    def _with_losses(self, delivery: Delivery, settle: Settle) -> Settle:
+        """By a fault: acknowledgements that get lost, so that a message comes again, at once or later."""
+        chance, lost, later = self.account.chance, set[str](), list[tuple[str, int | None]]()
+        retried = {id for id, _ in settle.retries}
+        everything = settle.ack_all or (settle.outcome == "ok" and not settle.retry_all)
+        with self.account.lock:
+            for message in delivery.flight.messages:
+                if message.id in retried or not (everything or message.id in settle.acks):
+                    continue
+                seconds = chance.again_seconds(message, delivery.flight.consumer)
+                if seconds:
+                    later.append((message.id, seconds))
+                elif seconds is not None:
+                    lost.add(message.id)
+        return settle._replace(lost=frozenset(lost), retries=(*settle.retries, *later))
 
     # --- time
 

@@ -15,6 +15,7 @@ TARGETS = (PYTHON, THREAD, URL, WORKERD)
 
 
 DIED = "a fault ended the handler's process"
+LIMIT = "a fault ended the handler at a limit"
 
 
 class WorkerCrashed(BaseException):
@@ -42,18 +43,34 @@ _OURS, _URL = (PYTHON, THREAD, WORKERD), ((URL, "what an endpoint does inside of
 _ROWS = (
     Fault("duplicates", "an acknowledgement gets lost, and the message comes again", SETTLEMENT, TARGETS),
     Fault("reorder", "a batch is taken in random order from the messages that are next in line", DEPARTURE, TARGETS),
+    Fault("small_batches", "a batch leaves with fewer messages than it might have", DEPARTURE, TARGETS),
     Fault("crashes", "the process dies at a message, before its body is read; what it said is lost", HANDLER, TARGETS),
     Fault("crashes_at_end", "the process dies after the handler's last statement; what it said is lost", HANDLER, TARGETS),
     Fault("crashes_at_await", "the process dies where the handler awaits something", HANDLER, _OURS, _URL),
     Fault("crashes_at_call", "the process dies before or after a call of a binding, such as a send", HANDLER, _OURS, _URL),
+    Fault("cut_off", "a limit ends the handler where it has acknowledged something: that holds, the rest is not done",
+          HANDLER, (PYTHON, THREAD), (*_URL, (WORKERD, "what a JavaScript handler has acknowledged is known when it ends"))),
+    Fault("failed_calls", "a call of a store, a service or a fetch fails, and has done nothing", HANDLER, _OURS, _URL),
+    Fault("lost_answers", "a call of a store, a service or a fetch has acted, and its caller sees an error",
+          HANDLER, _OURS, _URL),
+    Fault("late_answers", "what a handler awaits comes later, by whole seconds from `slow_seconds`", HANDLER, (PYTHON, WORKERD),
+          (*_URL, (THREAD, "what runs on a thread waits in real time"))),
     Fault("slow", "a handler takes longer, by whole seconds from `slow_seconds` (least, most)", HANDLER, TARGETS),
     Fault("overlaps", "a batch is given out again while its handler works; that one's end is not heard", HANDLER, TARGETS),
     Fault("refused_sends", "a send is refused with 10250, and nothing is stored", SEND),
     Fault("lost_replies", "a send is stored, and its answer gets lost: the sender sees 15000", SEND),
     Fault("short_leases", "a pulled message's lease lapses at once, while its holder works", PULL),
-)
+)  # fmt: skip
 FAULTS = {row.name: row for row in _ROWS}
 """Every fault by its name."""
+
+ORDERS = {
+    "early_batches": "a batch leaves before it has waited as long as it might",
+    "queues": "another queue goes first, where several have a batch at one moment",
+    "turns": "another handler goes first, where several can go on at one moment",
+    "producer": "the consumers have come further when a message is sent",
+}
+"""What is open although nothing goes wrong: the order of things. Only a search chooses another one."""
 
 SLOW_SECONDS = (1, 60)
 WINDOW_BATCHES = 3

@@ -42,6 +42,8 @@ class Timeline:
         self._moment_us = -1
         self._batches_left = 0
         self._counted = False
+        self.batches_min = _BATCHES_MIN
+        account.chance.drive(self)
 
     # --- for tests
 
@@ -77,7 +79,7 @@ class Timeline:
     def until_idle(self) -> Generator[None, None, None]:
         """From one thing to do to the next, until no batch is due and none is out. Yields as `until` does."""
         with self._hand():
-            budget, counted = _BATCHES_MIN, False
+            budget, counted = self.batches_min, False
             while True:
                 yield from self._end_outside()
                 with self.account.lock:
@@ -139,6 +141,8 @@ class Timeline:
             if moment_us is None or moment_us > target_us or self._stopped:
                 return None
             now_us = max(moment_us, account.now_us)
+            if account.chance.searches and now_us > account.now_us and self._leave_early():
+                return 1
             account.clock.move_to(now_us)
             account.run_passive(now_us)
             deliveries.wake(now_us)
@@ -151,7 +155,9 @@ class Timeline:
         """Let every batch leave that is due; a handler that ends at once has ended before the next one leaves."""
         account, left, name = self.account, 0, ""
         if now_us != self._moment_us:
-            self._moment_us, self._batches_left, self._counted = now_us, _BATCHES_MIN, False
+            self._moment_us, self._batches_left, self._counted = now_us, self.batches_min, False
+        if account.chance.searches:
+            name = self._first_queue(now_us)
         while not self._stopped and (following := machine.next_to_depart(account.state, now_us, name)) is not None:
             name = following
             events = account.deliver(name)
@@ -170,6 +176,27 @@ class Timeline:
             self._raise_pending()
         return left
 
+    def _leave_early(self) -> bool:
+        """Whether a search lets a batch leave that might still wait."""
+        account = self.account
+        for name, queue in sorted(account.state.queues.items()):
+            due_us = queue.wake_departure_us
+            if due_us is None or due_us <= account.now_us or not account.peek(name, 1):
+                continue
+            if account.chance.choose(2, "early_batches", name):
+                for event in account.deliver(name):
+                    assert isinstance(event, Delivered), "only a batch leaves"
+                    self.deliveries.start(event)
+                return True
+        return False
+
+    def _first_queue(self, now_us: int) -> str:
+        """The queue whose batch a search lets leave first at this moment."""
+        machine.refresh(self.account.state)
+        queues = sorted(self.account.state.queues.items())
+        due = [name for name, queue in queues if queue.wake_departure_us is not None and queue.wake_departure_us <= now_us]
+        return due[self.account.chance.choose(len(due), "queues", due)] if len(due) > 1 else ""
+
     def _move_to(self, target_us: int) -> None:
         clock = self.account.clock
         if target_us > clock.now_us():
@@ -183,6 +210,11 @@ class Timeline:
     def stop(self) -> None:
         """Let no batch leave any more."""
         self._stopped = True
+
+    @property
+    def moving(self) -> bool:
+        """Whether time is being moved."""
+        return self._moving
 
     @property
     def inside_handler(self) -> bool:
@@ -202,7 +234,7 @@ class Timeline:
 
     def _budget(self) -> int:
         living = sum(len(queue.messages) for queue in self.account.state.queues.values())
-        return _BATCHES_MIN + _BATCHES_PER_MESSAGE * living
+        return self.batches_min + _BATCHES_PER_MESSAGE * living
 
     def _endless(self, what: str) -> str:
         names = [name for name, queue in sorted(self.account.state.queues.items()) if queue.messages]

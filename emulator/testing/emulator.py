@@ -151,6 +151,13 @@ class Emulator:
             self._stores = Stores(self.account.clock.now_us)
         return self._stores
 
+    def forget(self) -> None:
+        """Delete every queue, and everything in stores. Time goes on, and what has happened has happened."""
+        for name in self.queues:
+            self.delete_queue(name)
+        if self._stores is not None:
+            self._stores.clear()
+
     # --- queues and consumers
 
     def create_queue(

@@ -159,6 +159,8 @@ class Queue:
         *,
         many: bool,
     ) -> SendReply:
+        if self._account.chance.searches:
+            self._account.chance.before_send(self._account)
         ids = self._account.send(self.name, encoded, kinds, delays, delay, many=many)
         return SendReply(ids, Metrics(self._account.queue(self.name)))
 

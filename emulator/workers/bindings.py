@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import inspect
 import re
-from contextlib import contextmanager
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 from emulator.core.refusals import Refused
 from emulator.engine.bodies.undefined import UNDEFINED
 from emulator.engine.options import options_of
-from emulator.engine.targets.invocation import binding_call
+from emulator.engine.targets.invocation import bound
+from emulator.workers.outside import outside
 from emulator.workers.promise import Resolved
 
 if TYPE_CHECKING:
@@ -49,22 +49,23 @@ class Binding:
     """A queue as a producer's binding."""
 
     __slots__ = ("_content_type", "_exposes_codes", "_queue")
+    asks_for_faults = True
 
     def __init__(self, queue: Any, content_type: str | None = None, *, exposes_codes: bool = True) -> None:
         self._queue, self._exposes_codes = queue, exposes_codes
         self._content_type = content_type or queue.default_content_type
 
     @property
-    def queue_name(self) -> str:
-        """Which queue it sends to."""
+    def name(self) -> str:
+        """The queue's name."""
         return str(self._queue.name)
 
     def send(self, body: Any = UNDEFINED, options: Mapping[str, Any] | None = None, **given: Any) -> Resolved:
         """Send one message: `contentType`, `delaySeconds`. Raises TypeError or Refused; stored when it returns."""
         known = options_of("send()", options, given, _OPTIONS)
         content_type = known.pop("content_type", None) or self._content_type
-        with self._telling("send"):
-            return Resolved(self._queue.send(_crossing(body), content_type=content_type, **known))
+        crossing = _crossing(body)
+        return self._call("send", lambda: self._queue.send(crossing, content_type=content_type, **known))
 
     def send_batch(
         self, messages: Iterable[Mapping[str, Any]], options: Mapping[str, Any] | None = None, **given: Any
@@ -74,15 +75,12 @@ class Binding:
         known.pop("content_type", None)  # of an options object's other members the runtime takes no notice
         rows = [{name: _crossing(value) if name == "body" else value for name, value in row.items() if name in _ROW}
                 for row in messages]  # fmt: skip
-        with self._telling("sendBatch"):
-            return Resolved(self._queue.send_batch(rows, **known))
+        return self._call("sendBatch", lambda: self._queue.send_batch(rows, **known))
 
-    @contextmanager
-    def _telling(self, call: str) -> Iterator[None]:
+    def _call(self, call: str, work: Callable[[], Any]) -> Resolved:
         """Without the flag queue_expose_error_codes a Worker sees the HTTP status instead of cause and code."""
         try:
-            with binding_call():
-                yield
+            return Resolved(bound((call, self._queue.name), work))
         except Refused as refused:
             if not self._exposes_codes:
                 refused.args = (f"Queue {call} failed: {HTTPStatus(refused.status).phrase}",)
@@ -90,8 +88,7 @@ class Binding:
 
     def metrics(self) -> Resolved:
         """The backlog now."""
-        with binding_call():
-            return Resolved(self._queue.metrics())
+        return Resolved(bound(("metrics", self._queue.name), self._queue.metrics))
 
     sendBatch = send_batch  # noqa: N815 - JavaScript's name
 
@@ -124,10 +121,16 @@ def _crossing(value: Any) -> Any:
 _CROSSES = frozenset({str, int, float, bool, bytes, type(None)})
 
 
+def put_by_test(env: Environment) -> dict[str, Any]:
+    """What a test has set on `emu.env` itself, by name."""
+    return env._put  # noqa: SLF001 - every public attribute is a binding
+
+
 class Environment:
     """`env`: bindings by name, as attributes and items. Without a Wrangler file, queue `my-jobs` is bound as MY_JOBS."""
 
     def __init__(self, find: Callable[[str], Any], names: Callable[[], Iterable[str]]) -> None:
+        self._put: dict[str, Any] = {}
         self._find, self._names = find, names
         self._bound: dict[str, Any] = {}
         self._declared = False
@@ -140,11 +143,25 @@ class Environment:
         """From now on only what is bound exists, as a Wrangler file has it."""
         self._declared = True
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        """A test puts an object of its own there."""
+        if name.startswith("_"):
+            object.__setattr__(self, name, value)
+        else:
+            self._put[name] = value
+
+    def __delattr__(self, name: str) -> None:
+        if name not in self._put:
+            raise AttributeError(name)
+        del self._put[name]
+
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
+        if name in self._put:
+            return outside(name, self._put[name])
         if name in self._bound:
-            return self._bound[name]
+            return outside(name, self._bound[name])
         if not self._declared:
             for queue in self._names():
                 if queue.upper().replace("-", "_") == name:

@@ -6,13 +6,14 @@ from abc import abstractmethod
 from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from emulator.engine.targets.invocation import binding_call
+from emulator.engine.targets.awaits import Settled, late_answer
+from emulator.engine.targets.invocation import LOST, bound, current
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
 
 
-class _Settled(Coroutine[Any, Any, Any]):
+class _Settled(Settled, Coroutine[Any, Any, Any]):
     """Await it, gather it, or make a task of it, as often as wanted. The call has acted, also when nobody awaits it."""
 
     __slots__ = ()
@@ -22,8 +23,10 @@ class _Settled(Coroutine[Any, Any, Any]):
         """What awaiting gives. Raises the call's error."""
 
     def __await__(self) -> Generator[None, None, Any]:
+        invocation = current.get()
+        if invocation is not None and invocation.mortal is not None:
+            yield from late_answer()
         return self.result()
-        yield
 
     def send(self, _value: object) -> NoReturn:
         """Run to the end, which is here: how an event loop runs a task."""
@@ -42,12 +45,11 @@ class Promise(_Settled):
 
     __slots__ = ("_error", "_value")
 
-    def __init__(self, work: Callable[[], Any]) -> None:
+    def __init__(self, work: Callable[[], Any], what: Any, *, may_fail: bool = True) -> None:
         self._value: Any = None
         self._error: Exception | None = None
         try:
-            with binding_call():
-                self._value = work()
+            self._value = bound(what, work, _lost if may_fail else None)
         except Exception as error:  # noqa: BLE001 - whatever it is, whoever awaits gets it
             self._error = error
 
@@ -72,3 +74,9 @@ class Resolved(_Settled):
 
     def __getattr__(self, name: str) -> Any:
         return getattr(object.__getattribute__(self, "value"), name)  # __getattribute__: also where there is no value yet
+
+
+def _lost() -> Exception:
+    from emulator.workers.python.errors import JsException  # an emulator without Workers loads nothing of them
+
+    return JsException(LOST)

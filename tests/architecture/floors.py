@@ -22,7 +22,7 @@ FLOORS = {
         1: ("engine",),
         2: ("workers",),
         3: ("testing",),
-        4: ("simulate", "server"),
+        4: ("simulate", "server", "explore"),
         5: ("cli", "toolkit"),
     },
 }

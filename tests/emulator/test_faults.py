@@ -28,11 +28,20 @@ FACES = ["in process", "over REST"]
 PATH = "/client/v4/accounts/a"
 
 
+class Service:
+    """Something outside that a test puts into env."""
+
+    async def tell(self, body):
+        await asyncio.sleep(0)
+        return body
+
+
 async def worker(batch, env):
-    """A consumer that reads, calls a binding, awaits and acknowledges."""
+    """A consumer that reads, calls a binding and a service, awaits and acknowledges."""
     for message in batch.messages:
         assert message.body is not None
         await env.OTHER.send(message.body)
+        await env.SERVICE.tell(message.body)
         await asyncio.sleep(0)
         message.ack()
 
@@ -54,6 +63,7 @@ JAVASCRIPT = """export default { async queue(batch, env) {
   for (const message of batch.messages) {
     if (message.body === null) throw new Error("no body");
     await env.OTHER.send(message.body);
+    await env.SERVICE.tell(message.body);
     await scheduler.wait(0);
     message.ack();
   }
@@ -63,7 +73,7 @@ JAVASCRIPT = """export default { async queue(batch, env) {
 def in_workerd(stack, emu):
     folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
     (folder / "worker.js").write_text(JAVASCRIPT, encoding="utf-8")
-    return emu.worker(folder / "worker.js").target()
+    return emu.worker(folder / "worker.js", env={"SERVICE": Service()}).target()
 
 
 MAKERS = {PYTHON: on_virtual_time, THREAD: on_a_thread, URL: behind_a_url, WORKERD: in_workerd}
@@ -91,6 +101,7 @@ async def run(target_name, face, chances):
     emu = Emulator(seed=5, faults=Faults(**chances) if face == "in process" else Faults())
     for name in ("jobs", "other"):
         emu.create_queue(name)
+    emu.env.bind("SERVICE", Service())
     with contextlib.ExitStack() as stack:
         target = MAKERS[target_name](stack, emu)
         emu.consume("jobs", lambda _batch: None, max_batch_size=4, max_retries=2)
@@ -111,7 +122,7 @@ async def run(target_name, face, chances):
 
 
 @pytest.fixture(scope="module")
-def calm():
+def calm(tools):  # noqa: ARG001 - workerd has to be there
     return {(target, face): asyncio.run(run(target, face, {}))[0] for target in TARGETS for face in FACES}
 
 

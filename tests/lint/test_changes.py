@@ -75,6 +75,12 @@ def test_an_environment_that_goes_leaves_its_consumers_behind():
     assert "shop-staging" in finding.message
 
 
+def test_a_change_is_told_in_the_words_of_the_file():
+    text = "export default ({{ mode }}) => ({{ worker: {{ name: 'w', triggers: [{{ type: 'queue', name: 'q', maxRetries: mode === 's' ? {} : 3 }}] }} }});"
+    sides = [[document_of(text.format(number), "cloudflare.config.ts")] for number in (4, 5)]
+    assert [change.said for change in compare(*sides).changes] == ["cloudflare.config.ts: mode 's': 'q' maxRetries 4 → 5 (changed)"]
+
+
 def test_a_file_that_goes_leaves_everything_behind():
     changes, findings = changes_of(OLD, None)
     assert len(findings) == 3

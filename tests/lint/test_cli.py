@@ -102,6 +102,7 @@ def test_wrong_usage_is_exit_2_with_words_that_help(arguments, words, room):
     for word in words:
         assert word in text
     assert len(text.splitlines()) < 20
+    assert "findings" not in text  # about nothing there is nothing to report
 
 
 def test_an_unreadable_path_does_not_keep_the_rest_from_being_linted(room):

@@ -125,6 +125,28 @@ def test_modes_are_environments():
     assert (finding.code, finding.environment) == ("CFQ302", "staging")
 
 
+@pytest.mark.parametrize(
+    ("name", "at"),
+    [
+        ("mode === 'staging' ? 'w-staging' : 'w'", [("staging", "mode 'staging' consumes 'q', which any other mode consumes already")]),
+        ("mode === 'staging' ? 'w' : 'w'", []),  # one Worker
+        ("mode === 'staging' ? process.env.W : 'w'", []),
+        ("mode === 'production' ? 'w' : 'w-dev'", []),
+        ("mode === 'development' ? 'w-a' : 'w'", []),
+    ],
+)
+def test_two_modes_that_are_deployed_as_two_workers_cannot_consume_one_queue(name, at):
+    text = f"export default ({{ mode }}) => ({{ worker: {{ name: {name}, triggers: [{{ type: 'queue', name: 'q', deadLetterQueue: 'd' }}] }} }});"
+    report = lint_text(text, "cloudflare.config.ts")
+    assert [(each.environment, each.message.partition(";")[0]) for each in report.findings if each.code == "CFQ402"] == at
+
+
+def test_a_mode_inherits_nothing():
+    text = "export default ({ mode }) => mode === 'b' ? { worker: { name: x() } } : { worker: { name: 'w', compatibilityDate: '2026-01-01' } };"
+    _, mode = Worker(document_of(text, "cloudflare.config.ts")).every_environment
+    assert (mode.script, mode.inherited("compatibility_date")) == ("", None)
+
+
 def test_only_a_number_that_stands_there_is_fixed():
     text = config("[triggers.queue({ name: 'q', deadLetterQueue: 'd', maxRetries: 101, maxBatchSize: N })]", "const N = 101;")
     fixes = {finding.code: finding.fix for finding in lint_text(text, "cloudflare.config.ts").findings}

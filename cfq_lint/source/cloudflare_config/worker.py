@@ -35,8 +35,8 @@ ERROR_LENGTH_MAX = 40
 ENDINGS = ("", ".ts", ".mts", ".js", ".mjs", ".json", "/index.ts", "/index.js")
 """What an import may leave out, in the order in which it is tried."""
 PREVIEW = "preview"
-PASSED_OVER = ("cfq118", "cfq119", "cfq402", "cfq5", "cfq605")
-"""Each mode is a whole configuration, so nothing is inherited or missing; and two modes are seldom both deployed."""
+PASSED_OVER = ("cfq118", "cfq119", "cfq5", "cfq605")
+"""Each mode is a whole configuration, so nothing is inherited or missing."""
 
 
 def parse(text: str, path: str, read: Callable[[str], str | None] | None = None) -> tuple[Tree, Dialect]:
@@ -48,8 +48,9 @@ def parse(text: str, path: str, read: Callable[[str], str | None] | None = None)
 
 
 def _dialect(unknown_count: int, contexts: tuple[tuple[str | None, bool], ...] = ()) -> Dialect:
+    top = "any other mode" if len(contexts) > 1 else "the Worker"
     entries = {"consumers": "queue trigger {}", "producers": "queue binding {}"}
-    return Dialect(keys.WORDS, entries, "mode {!r}", PASSED_OVER, (), True, unknown_count, contexts=contexts)
+    return Dialect(keys.WORDS, entries, "mode {!r}", PASSED_OVER, (), True, unknown_count, contexts=contexts, top=top)
 
 
 def _parsed(text: str, path: str, read: Callable[[str], str | None] | None) -> tuple[Tree, Dialect]:

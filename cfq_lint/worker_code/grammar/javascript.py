@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from cfq_lint.source.javascript import parsed
 from cfq_lint.worker_code.grammar.javascript_names import WRAPPERS, Names, own, text_of
+from cfq_lint.worker_code.grammar.libraries import in_plain, is_used
 from cfq_lint.worker_code.lowering.steps import BREAK, CONTINUE, DEFAULT, RAISE, RETURN
 from cfq_lint.worker_code.tree import nodes as n
 from cfq_lint.worker_code.tree import statements as s
@@ -41,7 +42,12 @@ class _Grammar(Names):
         kind = n.New if at.type == "new_expression" else n.Perhaps if is_optional else n.Invoke
         made = kind(at.start_point, self.node(callee), values)
         self.links.ask(made)
-        return made
+        return in_plain(made, self.links.imports) if is_used(self.links.imports) else made
+
+    def yielded(self, at: Any) -> n.Node:
+        """`yield* effect`, which waits for it."""
+        is_whole = any(each.type == "*" for each in at.children) and is_used(self.links.imports)
+        return n.Wait(at.start_point, self.inner(at)) if is_whole else n.Other(at.start_point, self.nodes(at.named_children))
 
     def number(self, at: Any) -> n.Node:
         text = text_of(at).replace("_", "")
@@ -242,6 +248,7 @@ _Grammar.makers = {
     "binary_expression": _binary,
     "unary_expression": _Grammar.unary,
     "await_expression": lambda self, at: n.Wait(at.start_point, self.inner(at)),
+    "yield_expression": _Grammar.yielded,
     "spread_element": lambda self, at: n.Spread(at.start_point, self.inner(at)),
     "array": lambda self, at: n.Listing(at.start_point, self.nodes(at.named_children)),
     "object": lambda self, at: n.Record(at.start_point, self.nodes(at.named_children), ""),

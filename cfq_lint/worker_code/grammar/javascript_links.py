@@ -46,7 +46,9 @@ class Links:
         source = self.run(at, at.child_by_field_name("source"))
         for clause in at.named_children:
             if clause.type == "import_require_clause":
-                self.run(clause, clause.child_by_field_name("source"))
+                asked = self.run(clause, clause.child_by_field_name("source"))
+                names = [each for each in clause.named_children if each.type == "identifier"]
+                self.imports |= {_text_of(each): (asked, EVERYTHING) for each in names}
             for each in clause.named_children if clause.type == "import_clause" else ():
                 if each.type == "identifier":
                     self.imports[_text_of(each)] = (source, DEFAULT)

@@ -230,7 +230,8 @@ class _Grammar:
         return n.Lambda(_at(node), node.name, parameters, (body,), isinstance(node, ast.AsyncFunctionDef), False)
 
     def class_(self, node: ast.ClassDef) -> n.Node:
-        bases = self.nodes(node.bases)
+        # What decorates a class, or makes it, may bring anything along.
+        bases = (*self.nodes(node.bases), *(n.Other(_at(each), ()) for each in (*node.decorator_list, *node.keywords)))
         around, before = self.within(), self.in_class
         self.in_class = self.scope
         made = n.Class(_at(node), tuple(map(self.class_member, node.body)), node.name, bases)

@@ -9,21 +9,28 @@ from cfq_lint.worker_code.modules.paths import join, parent, scripts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
 _ALIASES = ("@/", "~/", "#/")
 """With what paths begin that a bundler leads to the sources, whatever says so; no package has such a name."""
 
 
 class Imports:
-    """The files around an entry, each read once. `read` gives a text, `folders` the names of the folders in one."""
+    """The files around an entry, each read once.
 
-    def __init__(self, read: Callable[[str], str | None], folders: Callable[[str], tuple[str, ...]]) -> None:
+    `read` gives a text, `listed` what stands in a folder, folders with a slash at their end; `aliases` are what the
+    configuration itself names imports.
+    """
+
+    def __init__(
+        self, read: Callable[[str], str | None], listed: Callable[[str], tuple[str, ...]], aliases: Mapping[str, str]
+    ) -> None:
         self._read = read
         self._texts: dict[str, str | None] = {}
         self._aliases: dict[str, tsconfig.Aliases | None] = {}
         self._workspaces: dict[str, packages.Packages | None] = {}
-        self.folders = folders
+        self.listed = listed
+        self._given = aliases
 
     def read(self, path: str) -> str | None:
         """The text of a file, None where there is none."""
@@ -40,6 +47,8 @@ class Imports:
         if source.startswith("."):
             paths = scripts(join(folder, source))
             return (paths[0] if paths else source), paths
+        if source in self._given:
+            return source, scripts(self._given[source])
         aliases = self._aliases_of(folder)
         bases = aliases.bases(source) if aliases is not None else ()
         found = tuple(file for base in bases for file in scripts(base))
@@ -59,7 +68,7 @@ class Imports:
 
     def _workspace_of(self, folder: str) -> packages.Packages | None:
         if folder not in self._workspaces:
-            self._workspaces[folder] = packages.around(folder, self.read, self.folders)
+            self._workspaces[folder] = packages.around(folder, self.read, self.listed)
         return self._workspaces[folder]
 
 

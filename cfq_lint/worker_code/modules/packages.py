@@ -25,12 +25,12 @@ class Packages:
     """The packages of a workspace, each found when it is asked for."""
 
     def __init__(
-        self, root: str, globs: tuple[str, ...], read: Callable[[str], str | None], folders: Callable[[str], tuple[str, ...]]
+        self, root: str, globs: tuple[str, ...], read: Callable[[str], str | None], listed: Callable[[str], tuple[str, ...]]
     ) -> None:
         self._root = root
         self._globs = globs
         self._read = read
-        self._folders = folders
+        self._listed = listed
         self._by_name: dict[str, str] | None = None
 
     def files(self, source: str, folder: str) -> tuple[str, ...]:
@@ -84,26 +84,26 @@ class Packages:
             yield from self._expanded(folder, rest, depth)
             rest = parts if depth > 0 else rest
         pattern = re.compile(".*".join(map(re.escape, first.replace("**", "*").split("*"))))
-        for name in self._folders(folder):
+        for name in [each[:-1] for each in self._listed(folder) if each.endswith("/")]:
             if pattern.fullmatch(name) and not name.startswith(".") and name != "node_modules":
                 yield from self._expanded(join(folder, name), rest, depth - 1)
 
 
-def around(folder: str, read: Callable[[str], str | None], folders: Callable[[str], tuple[str, ...]]) -> Packages | None:
+def around(folder: str, read: Callable[[str], str | None], listed: Callable[[str], tuple[str, ...]]) -> Packages | None:
     """The workspace that a folder lies in; without one the package alone."""
     last: str | None = None
     for each in upwards(folder):
         text = read(join(each, "package.json"))
         plain = plain_json(text) if text is not None and '"workspaces"' in text else None
         said = plain.get("workspaces") if isinstance(plain, dict) else None
-        listed = said.get("packages") if isinstance(said, dict) else said
-        globs = [glob for glob in listed if isinstance(glob, str)] if isinstance(listed, list) else []
+        named = said.get("packages") if isinstance(said, dict) else said
+        globs = [glob for glob in named if isinstance(glob, str)] if isinstance(named, list) else []
         pnpm = read(join(each, "pnpm-workspace.yaml"))
         globs += _pnpm(pnpm) if pnpm is not None else []
         if globs:
-            return Packages(each, tuple(glob for glob in globs if not glob.startswith("!")), read, folders)
+            return Packages(each, tuple(glob for glob in globs if not glob.startswith("!")), read, listed)
         last = each if text is not None and last is None else last
-    return Packages(last, (), read, folders) if last is not None else None
+    return Packages(last, (), read, listed) if last is not None else None
 
 
 def _pnpm(text: str) -> list[str]:

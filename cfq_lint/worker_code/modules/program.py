@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
+
 from cfq_lint.facts.record import replace
 from cfq_lint.worker_code.lowering.steps import DEFAULT, NEW
 from cfq_lint.worker_code.modules.imports import Imports
@@ -9,11 +11,11 @@ from cfq_lint.worker_code.modules.module import Value
 from cfq_lint.worker_code.modules.module import read as as_module
 from cfq_lint.worker_code.modules.tables import Tables
 from cfq_lint.worker_code.tree import nodes as n
-from cfq_lint.worker_code.tree.asking import without_spread
+from cfq_lint.worker_code.tree.asking import walk, without_spread
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Mapping
     from typing import TypeAlias
 
     from cfq_lint.worker_code.lowering.steps import Function
@@ -25,13 +27,23 @@ MODULES_MAX = 200
 """No Worker has that many modules of its own; what has is not read on."""
 ENTRY_CLASS = "Default"
 """The class that a Python Worker exports. https://developers.cloudflare.com/workers/languages/python/basics/"""
+_HOOK = "cloudflare:queue"
+_NOTHING: Mapping[str, str] = MappingProxyType({})
 _OF_PYTHON = ("queue", "on_queue")
 
 
 class Program(Tables):
     """What is read of a Worker. `problem` says why there is no entry, `remedy` what to do about that."""
 
-    def __init__(self, entry: str, imports: Imports | None = None, problem: str = "", remedy: str = "") -> None:
+    def __init__(
+        self,
+        entry: str,
+        imports: Imports | None,
+        problem: str = "",
+        remedy: str = "",
+        variables: Mapping[str, str] = _NOTHING,
+    ) -> None:
+        super().__init__(variables)
         self.entry = entry
         self.problem = problem
         self.remedy = remedy
@@ -113,9 +125,19 @@ class Program(Tables):
             home = self.exported(module, DEFAULT)
             if home is not None and isinstance(home.node, n.Class):
                 home = replace(home, is_instance=True)
-            values = [self.member(home, "queue")] if home is not None else []
+            values = [self.member(home, "queue") if home is not None else None]
+            values = values if values[0] is not None else [*self._of_hooks(module)]
         found = [self.found(each, module) for each in values if each is not None]
         return [each for each in found if each is not None]
+
+    def _of_hooks(self, module: Module) -> Iterator[Value]:
+        """What a plugin of Nitro's does with a batch: `hooks.hook("cloudflare:queue", ({ batch, env }) => …)`."""
+        for each in walk(module.source.body) if _HOOK in module.text else ():
+            match each:
+                case n.Invoke(n.Member(_, "hook"), (n.Text(name), function, *_)) if name == _HOOK:
+                    found = self.value(Value(module, function, {}))
+                    if found is not None and isinstance(found.node, n.Lambda):
+                        yield replace(found, node=_as_handler(found.node))
 
     def _of_python(self, module: Module) -> list[Value | None]:
         entry = self.exported(module, ENTRY_CLASS)
@@ -197,19 +219,34 @@ class Program(Tables):
         return value.node.value if value is not None and isinstance(value.node, n.Text) else None
 
 
+def _as_handler(hook: n.Lambda) -> n.Lambda:
+    """A hook that takes its event apart, as a handler with parameters."""
+    first = hook.parameters[0] if hook.parameters else None
+    names = {each.id: each for each in first.names} if isinstance(first, n.Pattern) else {}
+    parameters = tuple(names.get(name, n.Name(hook.at, "", n.Scope())) for name in ("batch", "env", "context"))
+    return n.Lambda(hook.at, hook.name, parameters if "batch" in names else (), hook.body, hook.is_async, hook.gives)
+
+
 def _is_same(one: Value | None, other: Value | None) -> bool:
     return one is other or (one is not None and other is not None and one.node is other.node)
 
 
-def load(entry: str, read: Callable[[str], str | None], folders: Callable[[str], tuple[str, ...]] = lambda _: ()) -> Program:
+def load(
+    entry: str,
+    read: Callable[[str], str | None],
+    listed: Callable[[str], tuple[str, ...]] = lambda _: (),
+    aliases: Mapping[str, str] = _NOTHING,
+    variables: Mapping[str, str] = _NOTHING,
+) -> Program:
     """A Worker's sources, from its entry on.
 
-    `read` gives the text of a path, None where there is none; `folders` what folders stand in one.
+    `read` gives the text of a path, None where there is none; `listed` what stands in a folder, folders with a slash at their
+    end. `aliases` are what the configuration names imports, `variables` its texts for `env`.
     """
-    imports = Imports(read, folders)
+    imports = Imports(read, listed, aliases)
     if imports.read(entry) is None:
         return Program(entry, None, f"{entry} cannot be read", "build it, or correct `main`")
-    program = Program(entry, imports)
+    program = Program(entry, imports, variables=variables)
     if program.module(entry) is None:
         return Program(entry, None, f"{entry} does not parse", "correct it")
     return program

@@ -11,7 +11,7 @@ from cfq_lint.worker_code.lowering.steps import DEFAULT, EVERYTHING, RETURN
 from cfq_lint.worker_code.modules.module import Module, Value
 from cfq_lint.worker_code.tree import nodes as n
 from cfq_lint.worker_code.tree import statements as s
-from cfq_lint.worker_code.tree.asking import bound_names, outside_of_functions, unwrapped, without_spread
+from cfq_lint.worker_code.tree.asking import bound_names, chain_of, outside_of_functions, unwrapped, without_spread
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,7 +25,10 @@ _THIS = "this"
 
 
 class Values:
-    """The resolver. Where modules come from is left to whoever reads them."""
+    """The resolver. `variables` are the texts in `env`; where modules come from is left to whoever reads them."""
+
+    def __init__(self, variables: Mapping[str, str]) -> None:
+        self.variables = variables
 
     def target(self, module: Module, source: str) -> Module | None:
         """The module that an import means, where it can be read."""
@@ -45,6 +48,8 @@ class Values:
                 return self._named(at, node, depth)
             case n.Member(of, name):
                 owner = self.value(at.beside(of), depth + 1)
+                if owner is None and name in self.variables and chain_of(of)[-1:] == ("env",):
+                    return at.beside(n.Text(node.at, self.variables[name]))
                 return self.member(owner, name, depth + 1) if owner is not None else None
             case n.Index(of, key):
                 owner, text = self.value(at.beside(of), depth + 1), self.text(at.beside(key))
@@ -67,7 +72,7 @@ class Values:
         while scope is not None and node.id not in scope.names:
             scope = scope.outer
         bound = scope.names[node.id] if scope is not None else []
-        if len(bound) == 1 and bound[0] is not None:
+        if len(bound) == 1 and bound[0] is not None and not _is_asked_for(bound[0]):
             inner = at if scope is not at.module.source.scope else Value(at.module.base, at.node, {})
             return self.value(inner.beside(bound[0]), depth + 1) if node.id not in at.module.names.replaced else None
         if node.id in at.around:
@@ -297,6 +302,12 @@ def _instance(made: Value, at: Value, node: n.Invoke) -> Value:
 _GIVEN = "new …"
 """The name, which no source can bind, of the call that makes an object."""
 _CONSTRUCTORS = frozenset({"constructor", "__init__"})
+
+
+def _is_asked_for(node: n.Node) -> bool:
+    """Whether a value is `require("…")` or `await import("…")`."""
+    node = unwrapped(node)
+    return isinstance(node, n.Invoke) and isinstance(node.callee, n.Name) and node.callee.id in {"require", "import"}
 
 
 def without_list(key: n.Node) -> n.Node:

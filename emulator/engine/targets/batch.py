@@ -78,6 +78,8 @@ class Message(msgspec.Struct, gc=False, eq=False):  # made in C; no circle runs 
             said.warnings.append(_on_message("ack()", self.id, "retry()"))
         else:
             self._word = _ACKED
+            if said.after is not None:
+                said.after(self.id)
 
     def retry(self, options: Mapping[str, Any] | None = None, **given: Any) -> None:
         """Ask for the message again, after `delaySeconds`, else the defaults. Called again, it replaces the delay.
@@ -129,6 +131,8 @@ class MessageBatch:
             said.warnings.append(_on_batch("ackAll()", "retryAll()"))
             return
         said.ack_all, said.plain = True, False
+        if said.after is not None:
+            said.after("")
 
     def retry_all(self, options: Mapping[str, Any] | None = None, **given: Any) -> None:
         """Ask for every message again about which nothing has been said. A second call changes the delay only if it names one.
@@ -152,6 +156,19 @@ class MessageBatch:
     def crash_at(self, crash: Callable[[str], None]) -> None:
         """Have `crash` called with the id of each message whose body is read: a fault."""
         self._said.crash = crash
+
+    def after_ack(self, after: Callable[[str], None]) -> None:
+        """Have `after` called with the id of each message that is acknowledged, or "" for all: a fault."""
+        self._said.after, self._said.plain = after, False
+
+    @property
+    def acknowledges(self) -> bool:
+        """Whether any message has been acknowledged so far."""
+        return self._said.ack_all or any(message._word == _ACKED for message in self._all)  # noqa: SLF001 - as above
+
+    def hear_no_more(self) -> None:
+        """What is said from now on comes too late."""
+        self._said.settled, self._said.plain = True, False
 
     def settlement(self, batch: int, outcome: str, error: str | None, lost: frozenset[str] = frozenset()) -> Settle:
         """What the calls and the handler's end ask for. Later calls are ignored, with a warning."""
@@ -194,7 +211,7 @@ class _Said:
     """What has been said about a whole batch. Its messages know this, not the batch: a circle would wait for the collector."""
 
     __slots__ = (
-        "ack_all", "crash", "late", "limits", "plain", "retry_all", "retry_all_delay", "settled", "stored", "values",
+        "ack_all", "after", "crash", "late", "limits", "plain", "retry_all", "retry_all_delay", "settled", "stored", "values",
         "warnings",
     )  # fmt: skip
 
@@ -204,6 +221,7 @@ class _Said:
         self.limits = limits
         self.late = late
         self.crash: Callable[[str], None] | None = None
+        self.after: Callable[[str], None] | None = None
         self.plain = True  # nothing has been said about the whole batch, and it is not settled
         self.ack_all = self.retry_all = self.settled = False
         self.retry_all_delay: int | None = None

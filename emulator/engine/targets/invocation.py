@@ -1,22 +1,25 @@
-"""What belongs to one run of a handler's code: its delivery, its tasks, and where a fault may end its process."""
+"""What belongs to one run of a handler's code: its delivery, its tasks, and what a fault may do to its calls."""
 
 from __future__ import annotations
 
 import asyncio
 import contextvars
-from collections.abc import Coroutine, Generator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from emulator.engine.faults import DIED, WorkerCrashed
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Iterator
+    from collections.abc import Callable
 
     from emulator.engine.delivery import Delivery
 
+T = TypeVar("T")
+
 _BEFORE = 1
 """The first of the two places at a call; the other one is behind it."""
+
+LOST = "Network connection lost."
+"""What workerd says of a call whose answer never came: https://developers.cloudflare.com/d1/observability/debug-d1/."""
 
 current: contextvars.ContextVar[Invocation | None] = contextvars.ContextVar("invocation", default=None)
 """The invocation whose code runs, so that its tasks and its calls can be told from others."""
@@ -28,12 +31,14 @@ class Invocation:
     With `waits`, the batch ends when its `waitUntil` promises have ended.
     """
 
-    __slots__ = ("calling", "delivery", "open_awaits", "returned", "tasks", "waits")
+    __slots__ = ("calling", "delivery", "mortal", "open_awaits", "returned", "tasks", "waits")
 
     def __init__(self, delivery: Delivery, *, waits: bool = True) -> None:
         self.delivery, self.waits = delivery, waits
         self.returned = self.calling = False
         self.open_awaits = 0
+        self.mortal: Callable[[Any], Any] | None = None
+        """What makes a coroutine one whose process may die: for the tasks that a handler begins."""
         self.tasks: dict[asyncio.Task[Any], None] = {}  # in order, so that every run cuts them off in the same order
 
     def forget(self, task: asyncio.Task[Any]) -> None:
@@ -43,11 +48,19 @@ class Invocation:
 
 def enrol(loop: Any, work: Any, **options: Any) -> asyncio.Task[Any]:
     """Make a task, and remember to which invocation it belongs."""
-    task: asyncio.Task[Any] = asyncio.Task(work, loop=loop, **options)
     invocation = current.get()
-    if invocation is not None:
-        invocation.tasks[task] = None
-        task.add_done_callback(invocation.forget)
+    if invocation is None:
+        return asyncio.Task(work, loop=loop, **options)
+    if invocation.delivery.active and invocation.mortal is not None:
+        work = invocation.mortal(work)
+    return own_task(loop, invocation, work, **options)
+
+
+def own_task(loop: Any, invocation: Invocation, work: Any, **options: Any) -> asyncio.Task[Any]:
+    """A task of an invocation, just as it is."""
+    task: asyncio.Task[Any] = asyncio.Task(work, loop=loop, **options)
+    invocation.tasks[task] = None
+    task.add_done_callback(invocation.forget)
     return task
 
 
@@ -65,62 +78,50 @@ def may_die_reading(delivery: Delivery) -> None:
     delivery.batch.crash_at(read)
 
 
-@contextmanager
-def binding_call() -> Iterator[None]:
-    """Around a call of a binding by a handler: its process may die before it or behind it; a dead one calls nothing."""
+def bound(what: Any, work: Callable[[], T], lost: Callable[[], Exception] | None = None) -> T:
+    """A call of a handler to something outside: a binding, a fetch. A dead process calls nothing.
+
+    By a fault its process dies before the call or behind it, and where `lost` makes the error that the caller sees, the call
+    fails or its answer gets lost. `what` is said to people.
+    """
     invocation = current.get()
-    if invocation is None or invocation.calling:
-        yield
-        return
+    if invocation is None or invocation.calling:  # a binding may be made of another
+        return work()
     delivery = invocation.delivery
-    if delivery.crashed:
+    if delivery.dead:
         raise WorkerCrashed(DIED)
-    point = delivery.choose(3, "crashes_at_call")
-    if point == _BEFORE:
-        delivery.crash()
-    invocation.calling = True  # a binding may be made of another
+    if not delivery.active:
+        return work()
+    point = may_die_before(delivery, what, lost)
+    invocation.calling = True
     try:
-        yield
+        value = work()
     finally:
         invocation.calling = False
+    may_die_behind(delivery, what, lost, point)
+    return value
+
+
+def may_die_before(delivery: Delivery, what: Any, lost: Callable[[], Exception] | None) -> int:
+    """The chances of a call before it is made; what `may_die_behind` has to know of them."""
+    point = delivery.choose(3, "crashes_at_call", what)
+    if point == _BEFORE:
+        delivery.crash()
+    if lost is not None and delivery.choose(2, "failed_calls", what):
+        raise lost()
+    return point
+
+
+def may_die_behind(delivery: Delivery, what: Any, lost: Callable[[], Exception] | None, point: int) -> None:
+    """The chances of a call that has acted."""
+    delivery.deliveries.account.chance.heard(delivery, what)
     if point:
         delivery.crash()
+    delivery.may_be_cut(what)
+    if lost is not None and delivery.choose(2, "lost_answers", what):
+        raise lost()
 
 
-class Dying(Coroutine[Any, Any, Any]):
-    """A handler's coroutine whose process may die wherever it awaits something."""
-
-    __slots__ = ("_delivery", "_work")
-
-    def __init__(self, work: Awaitable[Any], delivery: Delivery) -> None:
-        self._work: Generator[Any, Any, Any] | Coroutine[Any, Any, Any] = (
-            work if isinstance(work, Coroutine) else work.__await__()
-        )
-        self._delivery = delivery
-
-    def __await__(self) -> Generator[Any, Any, Any]:
-        return self  # it has what an iterator of awaits needs
-
-    def __iter__(self) -> Dying:
-        return self
-
-    def __next__(self) -> Any:
-        return self.send(None)
-
-    def send(self, value: Any) -> Any:
-        """Go on; where it awaits something, it may die."""
-        waited_for = self._work.send(value)
-        if self._delivery.choose(2, "crashes_at_await"):
-            self._delivery.crashed = True
-            self._work.throw(WorkerCrashed(DIED))
-            self._work.close()
-            raise WorkerCrashed(DIED)
-        return waited_for
-
-    def throw(self, *error: Any) -> Any:
-        """Raise an error where it waits."""
-        return self._work.throw(*error)
-
-    def close(self) -> None:
-        """End it."""
-        self._work.close()
+def connection_lost() -> Exception:
+    """The error of a call to something that is no binding of Cloudflare's."""
+    return ConnectionError(LOST)

@@ -14,6 +14,7 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from emulator.engine.clock import SECOND_US, real_seconds
+from emulator.engine.targets.invocation import current
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -55,6 +56,8 @@ class _Selector:
     def select(self, timeout: float | None = None) -> list[Any]:
         """Never sleep for a timer; wait for real work, if there is any."""
         loop = self._loop
+        if loop.turns is not None:
+            loop.choose_turn(loop.turns)
         if timeout is not None and timeout < loop.resolution_seconds:
             loop.count_turn()
             return self._inner.select(0) if loop.has_real_work() else []
@@ -79,6 +82,8 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         self._turns = 0
         self._waiting_since: float | None = None
         self._own_sockets = 0
+        self.turns: Callable[[int], int] | None = None
+        """Which of several handlers goes on first at a moment, for who wants to choose."""
         super().__init__(_Selector(selectors.DefaultSelector(), self))  # type: ignore[arg-type]
         self._own_sockets = len(self._selector.get_map())  # type: ignore[attr-defined]
         self._clock_resolution = self.resolution_seconds
@@ -114,6 +119,27 @@ class VirtualLoop(asyncio.SelectorEventLoop):
             return None
         when: float = timers[0].when()
         return max(self.now_us, self._origin_us + round(when * SECOND_US))
+
+    def choose_turn(self, choose: Callable[[int], int]) -> None:
+        """Let another handler go first, of those that can go on now; what belongs to one handler keeps its order."""
+        ready, timers = self._ready, self._scheduled  # type: ignore[attr-defined]
+        while timers and timers[0].when() <= self.time() + self.resolution_seconds:
+            timer = heapq.heappop(timers)
+            timer._scheduled = False  # noqa: SLF001 - as BaseEventLoop does
+            if timer.cancelled():
+                self._timer_cancelled_count -= 1  # type: ignore[attr-defined]
+            else:
+                ready.append(timer)
+        if len(ready) < 2:  # noqa: PLR2004 - who is alone is first
+            return
+        owners = [handle._context.get(current) for handle in ready]  # noqa: SLF001 - whose it is stands nowhere else
+        several = list(dict.fromkeys(map(id, owners)))
+        if len(several) > 1 and (first := choose(len(several))):
+            chosen = [id(owner) == several[first] for owner in owners]
+            handles = list(ready)
+            ready.clear()
+            ready.extend([each for each, is_first in zip(handles, chosen, strict=True) if is_first])
+            ready.extend([each for each, is_first in zip(handles, chosen, strict=True) if not is_first])
 
     def count_turn(self) -> None:
         """Count a turn of the loop that did not end the moment."""

@@ -11,9 +11,10 @@ import inspect
 from typing import TYPE_CHECKING, Any
 
 from emulator.engine.error_text import error_text
-from emulator.engine.faults import PYTHON
+from emulator.engine.faults import DIED, LIMIT, PYTHON, WorkerCrashed
+from emulator.engine.targets.awaits import Dying
 from emulator.engine.targets.handlers import Call, Context, handler_call
-from emulator.engine.targets.invocation import Dying, Invocation, current, enrol, may_die_reading
+from emulator.engine.targets.invocation import Invocation, current, enrol, may_die_reading, own_task
 from emulator.engine.targets.loop import Spinning, VirtualLoop
 
 if TYPE_CHECKING:
@@ -74,6 +75,7 @@ class PythonRuntime:
         faulty = delivery.deliveries.account.chance.active
         if faulty:
             may_die_reading(delivery)
+            self._make_mortal(invocation)
         context = Context(lambda awaitable: self._wait_until(invocation, awaitable))
         result: Any = None
         token = current.set(invocation)
@@ -91,7 +93,7 @@ class PythonRuntime:
             self._run_loop()
             return None
         invocation.returned = True
-        if not invocation.open_awaits or delivery.crashed:
+        if not invocation.open_awaits or delivery.dead:
             if invocation.tasks:
                 settle = self._settlement(invocation)
                 delivery.end(settle)
@@ -105,9 +107,24 @@ class PythonRuntime:
     def _spawn(self, invocation: Invocation, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         token = current.set(invocation)
         try:
-            return self.loop.create_task(work)
+            return own_task(self.loop, invocation, work)
         finally:
             current.reset(token)
+
+    def _make_mortal(self, invocation: Invocation) -> None:
+        """Let faults act on what the handler awaits, and on the tasks that it begins."""
+        delivery = invocation.delivery
+        delivery.batch.after_ack(delivery.may_be_cut)
+        invocation.mortal = lambda work: Dying(work, delivery, lambda: self.loop.call_soon(self._bury, invocation))
+        if delivery.deliveries.account.chance.searches:
+            self.loop.turns = lambda n: delivery.choose(n, "turns")
+
+    def _bury(self, invocation: Invocation) -> None:
+        """A task has died, and with it the whole process."""
+        delivery = invocation.delivery
+        if not delivery.ended:
+            delivery.fail(WorkerCrashed(LIMIT if delivery.cut_off else DIED))
+            delivery.end(self._settlement(invocation))
 
     async def _await_handler(self, invocation: Invocation, result: Awaitable[Any]) -> None:
         try:
@@ -137,7 +154,7 @@ class PythonRuntime:
 
     async def _await_promise(self, invocation: Invocation, awaitable: Awaitable[Any]) -> None:
         try:
-            await awaitable
+            await (awaitable if invocation.mortal is None else invocation.mortal(awaitable))
         except BaseException as error:
             if not self._is_running():
                 raise
@@ -150,7 +167,7 @@ class PythonRuntime:
     def _end_if_done(self, invocation: Invocation) -> None:
         """A handler that raised waits for its promises like one that returned; a dead process waits for nothing."""
         delivery = invocation.delivery
-        if invocation.returned and not delivery.ended and (delivery.crashed or not invocation.open_awaits):
+        if invocation.returned and not delivery.ended and (delivery.dead or not invocation.open_awaits):
             delivery.end(self._settlement(invocation))
 
     def _settlement(self, invocation: Invocation, outcome: str | None = None) -> Settle:

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 from cfq_lint.facts import limits
 from emulator.engine.error_text import error_text
 from emulator.engine.faults import THREAD
+from emulator.engine.targets.awaits import Dying
 from emulator.engine.targets.handlers import Call, Context, handler_call
-from emulator.engine.targets.invocation import Dying, Invocation, current, may_die_reading
+from emulator.engine.targets.invocation import Invocation, current, may_die_reading
 
 if TYPE_CHECKING:
     from emulator.core.commands import Settle
@@ -38,6 +39,7 @@ class ThreadTarget:
         """Give a batch to a thread."""
         if delivery.deliveries.account.chance.active:
             may_die_reading(delivery)
+            delivery.batch.after_ack(delivery.may_be_cut)
         delivery.batch  # noqa: B018 - made now, while nothing else writes to the state
         self.runtime.spawn(delivery, self._settled(delivery, self._threads.submit(self._work, delivery)))
         return None
@@ -68,7 +70,7 @@ class ThreadTarget:
             result = self._call(delivery.batch, self.env, Context(promised.append))
             if inspect.isawaitable(result) or promised:
                 if inspect.isawaitable(result) and delivery.deliveries.account.chance.active:
-                    result = Dying(result, delivery)
+                    result = Dying(result, delivery, waits=False)
                 asyncio.run(_all(result, promised))
         finally:
             current.reset(token)

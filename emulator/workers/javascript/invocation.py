@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from emulator.engine.delivery import Delivery
-    from emulator.workers.javascript.wire import Connection
+    from emulator.workers.javascript.wire import Connection, Reply
 
 
 class Ended(NamedTuple):
@@ -43,12 +43,12 @@ class Invocation:
 
 
 class Wait:
-    """A request that is answered at a moment of the account's clock: a timer of a Worker."""
+    """A request that is answered at a moment of the account's clock: a timer of a Worker, or an answer that is late."""
 
-    __slots__ = ("by", "connection", "due_us", "place")
+    __slots__ = ("by", "connection", "due_us", "place", "reply")
 
-    def __init__(self, due_us: int, place: int, connection: Connection, by: int) -> None:
-        self.due_us, self.place, self.connection, self.by = due_us, place, connection, by
+    def __init__(self, due_us: int, place: int, connection: Connection, by: int, reply: Reply | None = None) -> None:
+        self.due_us, self.place, self.connection, self.by, self.reply = due_us, place, connection, by, reply
 
     def __lt__(self, other: Wait) -> bool:
         return (self.due_us, self.place) < (other.due_us, other.place)

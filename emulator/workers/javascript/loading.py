@@ -87,7 +87,8 @@ def load_file(host: Host, main: Path, **options: Any) -> Worker:
     waiting = {name: queue.consumer for name, queue in sorted(host.account.state.queues.items()) if setup.lacks_handler(queue)}
     config = Config(
         file=main, script=main.stem, main=main, consumers={}, bindings=dict(_named(host)), variables={}, kv=(), d1=(),
-        others={}, flags=host.flags, content_type=host.content_type, exposes_codes=True, classes=None, settings={"main": main.name},
+        others={}, flags=host.flags, content_type=host.content_type, exposes_codes=True, classes=None,
+        settings={"main": main.name},
     )  # fmt: skip
     worker = load(host, config, **options)
     for name in waiting:
@@ -100,7 +101,7 @@ def _named(host: Host) -> Iterator[tuple[str, str]]:
     for name in host.env:
         value = getattr(host.env, name)
         if isinstance(value, Binding):
-            yield name, value.queue_name
+            yield name, value.name
 
 
 def _runtime(host: Host) -> JavaScript:

@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import heapq
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, unquote
 
 import msgspec
 
+from emulator.engine.clock import SECOND_US
 from emulator.engine.faults import DIED, WorkerCrashed
+from emulator.engine.targets.invocation import LOST
 from emulator.workers.javascript.invocation import Ended, Invocation, Wait
 from emulator.workers.javascript.process import POOL, Process
 from emulator.workers.javascript.traffic import Gone, Hung, Traffic
@@ -31,7 +34,8 @@ CPU_SECONDS = 30.0
 _MILLISECOND_US = 1_000
 _CHANNEL = "cfq"
 _BEFORE = 1
-EXCEEDED, LOST = "exceededCpu", "exception"
+EXCEEDED, FAILED = "exceededCpu", "exception"
+_LOST = Reply(500, LOST.encode(), (("X-Cfq-Refused", LOST),), LOST)
 _UNCOUNTED = frozenset({"queue", "kv", "d1", "r2", "assets"})
 
 
@@ -130,8 +134,6 @@ class Workerd:
         on_end: Callable[[Invocation], None],
     ) -> Invocation:
         """Have a fetch handler called with method, headers and body; likewise."""
-        from urllib.parse import quote
-
         invocation = self._new(worker, on_end, None)
         method, headers, body = request
         given = quote(msgspec.json.encode({"url": url, **self._turn_of(invocation)}).decode())
@@ -161,7 +163,7 @@ class Workerd:
         try:
             invocation.connection = begin(self._traffic)
         except Gone:
-            self._restart(LOST, self._gone())
+            self._restart(FAILED, self._gone())
         else:
             self._settle(invocation)
         finally:
@@ -181,7 +183,7 @@ class Workerd:
         except Hung:
             self._restart(EXCEEDED, f"the Worker ran for {self.patience_seconds:g} s without an end")
         except Gone:
-            self._restart(LOST, self._gone())
+            self._restart(FAILED, self._gone())
 
     def _gone(self) -> str:
         said = self._traffic.process.said() if self._traffic is not None else ""
@@ -230,22 +232,45 @@ class Workerd:
         if kind == _CHANNEL:
             self._channel(request, query, by, connection)
             return
-        self._call_of(by, connection, lambda: self._services.answer(int(worker), kind, " ".join(identity), request))
+        name = unquote(" ".join(identity))
+        self._call_of(by, connection, (kind, name), lambda: self._services.answer(int(worker), kind, name, request))
 
-    def _call_of(self, by: Invocation, connection: Connection, act: Callable[[], Any]) -> None:
-        """A call of a binding: a fault may end the process before it, or behind it."""
-        delivery = by.delivery
-        point = delivery.choose(3, "crashes_at_call") if delivery is not None else 0
-        if point == _BEFORE:
-            self._crash(by)
-            return
-        reply = act()
-        if point or (delivery is not None and delivery.choose(2, "crashes_at_await")):
-            self._crash(by)
-        elif isinstance(reply, Reply):
-            self._reply(connection, reply)
+    def _call_of(self, by: Invocation, connection: Connection, what: tuple[str, str], act: Callable[[], Any]) -> None:
+        """A call of a binding: by a fault the process dies before it or behind it, or it fails and has acted or not."""
+        delivery, fails, point = by.delivery, what[0] != "queue", 0
+        if delivery is not None and delivery.active:
+            point = delivery.choose(3, "crashes_at_call", what)
+            if point == _BEFORE:
+                self._crash(by)
+                return
+            if fails and delivery.choose(2, "failed_calls", what):
+                self._reply(connection, _LOST)
+                return
+        found = act()
+        if isinstance(found, Reply):
+            self._answer(by, connection, what, found, crashes=bool(point))
         else:
-            reply(lambda later: self._reply_later(by, connection, later))
+            found(lambda reply: self._later(by, lambda: self._answer(by, connection, what, reply, crashes=bool(point))))
+
+    def _answer(self, by: Invocation, connection: Connection, what: tuple[str, str], reply: Reply, *, crashes: bool) -> None:
+        """A call has acted: what its caller hears of it, by chance."""
+        delivery = by.delivery
+        if delivery is None or not delivery.active:
+            self._reply(connection, reply)
+            return
+        delivery.deliveries.account.chance.heard(delivery, what)
+        if crashes or delivery.choose(2, "crashes_at_await", what):
+            self._crash(by)
+        elif what[0] != "queue" and delivery.choose(2, "lost_answers", what):
+            self._reply(connection, _LOST)
+        elif seconds := delivery.seconds("late_answers", what):
+            self._wait_for(by, connection, self._now_us() + seconds * SECOND_US, reply)
+        else:
+            self._reply(connection, reply)
+
+    def _wait_for(self, by: Invocation, connection: Connection, due_us: int, reply: Reply | None = None) -> None:
+        self._count += 1
+        heapq.heappush(self._waits, Wait(due_us, self._count, connection, by.id, reply))
 
     def _channel(self, request: Request, query: dict[str, str], by: Invocation, connection: Connection) -> None:
         what, lines = request.path, request.body
@@ -260,9 +285,7 @@ class Workerd:
             if by.delivery is not None and by.delivery.choose(2, "crashes_at_await"):
                 self._crash(by)
                 return
-            self._count += 1
-            due_us = self._now_us() + int(query["ms"]) * _MILLISECOND_US
-            heapq.heappush(self._waits, Wait(due_us, self._count, connection, by.id))
+            self._wait_for(by, connection, self._now_us() + int(query["ms"]) * _MILLISECOND_US)
             return
         if what == "died":
             self._crash(by)
@@ -274,7 +297,7 @@ class Workerd:
         assert invocation.delivery is not None, "faults are drawn for batches"
         invocation.delivery.crashed = True
         invocation.delivery.fail(WorkerCrashed(DIED))
-        self._end(invocation, Ended(0, [], b"", LOST))
+        self._end(invocation, Ended(0, [], b"", FAILED))
         invocation.dead = True
 
     def _reply(self, connection: Connection, reply: Reply) -> None:
@@ -282,13 +305,13 @@ class Workerd:
         if self._traffic is not None:
             self._traffic.reply(connection, reply)
 
-    def _reply_later(self, by: Invocation, connection: Connection, reply: Reply) -> None:
-        """An answer that a test has awaited; what follows from it happens."""
+    def _later(self, by: Invocation, act: Callable[[], None]) -> None:
+        """What a test has awaited is there, and what follows from it happens."""
         if by.dead:
             return
         before, self._turn = self._turn, by
         try:
-            self._reply(connection, reply)
+            act()
             self._settle(by)
         finally:
             self._turn = before
@@ -313,7 +336,8 @@ class Workerd:
             self._turn = self._live.get(wait.by) or self._after.get(wait.by)
             if len(self.workers) > 1:
                 self._call("tell", {"all": self.workers, "now": now_us // _MILLISECOND_US})
-            self._reply(wait.connection, Reply(headers=(("X-Cfq-Now", str(now_us // _MILLISECOND_US)),)))
+            told = (("X-Cfq-Now", str(now_us // _MILLISECOND_US)),)
+            self._reply(wait.connection, wait.reply or Reply(headers=told))
             self._settle(self._turn)
             self._turn = None
             self.tell()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 from base64 import b64decode
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote
 
 import msgspec
 
@@ -23,8 +22,6 @@ if TYPE_CHECKING:
     from emulator.workers.host import Host
     from emulator.workers.javascript.worker import Worker
 
-Later = "Callable[[Callable[[Reply], None]], None]"
-"""An answer that comes later: it is given to whoever is passed in."""
 _REFUSED = "X-Cfq-Refused"
 """What is refused for the Worker's own code is thrown there, with this text."""
 
@@ -44,25 +41,24 @@ class Services:
 
     def answer(self, worker: int, kind: str, identity: str, request: Request) -> Any:
         """The answer to a request: a Reply, or a function that is given whom to tell it later."""
-        whole = unquote(identity)
         if kind == "queue":
-            return self._queue(self.workers[worker], whole, request)
+            return self._queue(self.workers[worker], identity, request)
         if kind == "kv":
-            namespace = self._host.stores.kv(whole).namespace
+            namespace = self._host.stores.kv(identity).namespace
             told = kv_wire.answer(
                 namespace, request.method, request.path, request.query, headers=request.headers, body=request.body
             )
             return Reply(told.status, told.body, told.headers, told.reason)
         if kind == "d1":
-            found = d1_wire.answer(self._host.stores.d1(whole), request.path, request.query, request.body)
+            found = d1_wire.answer(self._host.stores.d1(identity), request.path, request.query, request.body)
             return Reply(200, found, (("Content-Type", "application/json"),))
         if kind == "r2":
-            answered = r2_wire.answer(self._host.stores.r2(whole), request.headers, request.body)
+            answered = r2_wire.answer(self._host.stores.r2(identity), request.headers, request.body)
             return Reply(answered.status, answered.body, tuple(answered.headers.items()))
         if kind == "out":
             return self._outgoing(self.workers[worker], self.workers[worker].responder, request)
         if kind == "fake":
-            return self._fake(self.workers[worker], whole, request)
+            return self._fake(self.workers[worker], identity, request)
         return Reply(501, b"", ((_REFUSED, f"{kind} is not known"),))
 
     # --- queues

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from emulator.workers.bindings import Binding
+from emulator.workers.outside import outside
 from emulator.workers.python.errors import NotEmulated
 from emulator.workers.python.queue_binding import QueueBinding
 
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
 
 class Unsupported:
     """A binding of a kind that is not emulated: every use of it says so, also to `warn`, if that is given, the first time."""
+
+    asks_for_faults = True
 
     def __init__(self, name: str, kind: str, owner: str = "worker", warn: Callable[[str], None] | None = None) -> None:
         said = (f"env.{name}, a binding of {kind}", f"put an object of your own there: {owner}.env.{name} = …")
@@ -56,7 +59,7 @@ class WorkerEnvironment:
         if name.startswith("__"):
             raise AttributeError(name)
         if name in self._bound:
-            return self._bound[name]
+            return outside(name, self._bound[name])
         try:
             value = self._find(name)
         except AttributeError:

@@ -14,19 +14,29 @@ import itertools
 import os
 import sys
 import weakref
+from contextvars import ContextVar
 from functools import partial
 from importlib.machinery import ModuleSpec, PathFinder
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import TYPE_CHECKING, Any, cast
 
 from emulator.workers.python.errors import NotEmulated
 from emulator.workers.python.worker_sys import copied
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
 _numbers = itertools.count(1)
+
+
+def _compiled(source: bytes, path: str) -> CodeType:
+    code: CodeType = compile(source, path, "exec", dont_inherit=True)
+    return code
+
+
+compiling: ContextVar[Callable[[bytes, str], CodeType]] = ContextVar("compiling", default=_compiled)
+"""How a Worker's source becomes code; a search makes every `await` of it a place where something may happen."""
 
 
 def _forget(modules: dict[str, ModuleType], name: str, _gone: object) -> None:
@@ -137,7 +147,7 @@ class Importer:
         module.__dict__["__builtins__"] = self._builtins
         try:
             with open(spec.origin, "rb") as file:
-                code = compile(file.read(), spec.origin, "exec", dont_inherit=True)
+                code = compiling.get()(file.read(), spec.origin)
             exec(code, module.__dict__)  # noqa: S102 - running it is what loading means
         except BaseException:
             del sys.modules[spec.name], self._modules[spec.name]

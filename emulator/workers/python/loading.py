@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from emulator.core.refusals import ConfigRefused
 from emulator.engine.targets.python import NO_WAIT_FLAG
 from emulator.workers import config
+from emulator.workers.bindings import put_by_test
 from emulator.workers.python.environment import Unsupported, WorkerEnvironment
 from emulator.workers.python.javascript.convert import python_from_rpc
 from emulator.workers.python.worker import Worker
 from emulator.workers.setup import bindings_of, install, lacks_handler
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from emulator.workers.config import Config
     from emulator.workers.host import Host
@@ -64,7 +65,7 @@ def _shown(found: Config) -> str:
 def _of_file(host: Host, main: Path, more: dict[str, Any], responder: Any) -> Worker:
     """A Worker for every consumer that waits for a handler; its `env` is the emulator's."""
     env = WorkerEnvironment(
-        host.content_type, lambda name: getattr(host.env, name), lambda: iter([*host.env, *_put_by_test(host)])
+        host.content_type, lambda name: getattr(host.env, name), lambda: iter([*host.env, *put_by_test(host.env)])
     )
     _bind_all(env, more)
     project = main.parent.parent if main.parent.name == "src" else main.parent
@@ -80,12 +81,10 @@ def _of_config(host: Host, found: Config, main: Path, more: dict[str, Any], resp
     """A Worker with its queues, its consumers, and its own bindings."""
     install(host.account, found, host.claimed)
 
-    def put_by_test(name: str) -> Any:
-        if name not in _put_by_test(host):
-            raise AttributeError(name)
-        return object.__getattribute__(host.env, name)
+    def put_there(name: str) -> Any:
+        return getattr(host.env, name) if name in put_by_test(host.env) else _missing(name)
 
-    env = WorkerEnvironment(found.content_type, put_by_test, lambda: iter(_put_by_test(host)))
+    env = WorkerEnvironment(found.content_type, put_there, lambda: iter(put_by_test(host.env)))
     bound = bindings_of(found, host.queue, lambda: host.stores, host.warn)
     for name in bound.keys() - set(host.env):
         host.env.bind(name, bound[name])
@@ -104,6 +103,5 @@ def _bind_all(env: WorkerEnvironment, values: Mapping[str, Any]) -> None:
         env.bind(name, value)
 
 
-def _put_by_test(host: Host) -> Iterator[str]:
-    """What a test has set on `emu.env` itself."""
-    return (name for name in vars(host.env) if not name.startswith("_"))
+def _missing(name: str) -> NoReturn:
+    raise AttributeError(name)

@@ -37,7 +37,8 @@ class QueueBinding(Partial):
         chosen = known("send", convert.options_of(options, named), _OPTIONS)
         content_type = chosen.setdefault("contentType", self._content_type)
         convert.python_to_rpc(body)
-        return Promise(lambda: _reply(self._inner.send(_stored(body, content_type), chosen).value.metrics))
+        work = lambda: _reply(self._inner.send(_stored(body, content_type), chosen).value.metrics)  # noqa: E731 - one line
+        return Promise(work, ("send", self._inner.name), may_fail=False)
 
     def sendBatch(self, messages: Any, options: Any = None, **named: Any) -> Promise:  # noqa: N802 - JavaScript's name
         """Store messages together; each `{"body": …, "contentType": …, "delaySeconds": …}`."""
@@ -45,11 +46,12 @@ class QueueBinding(Partial):
         rows = [convert.options_of(row, {}) for row in messages]
         for row in rows:
             convert.python_to_rpc(row.get("body"))
-        return Promise(lambda: _reply(self._inner.send_batch([self._row(row) for row in rows], chosen).value.metrics))
+        work = lambda: _reply(self._inner.send_batch([self._row(row) for row in rows], chosen).value.metrics)  # noqa: E731
+        return Promise(work, ("sendBatch", self._inner.name), may_fail=False)
 
     def metrics(self) -> Promise:
         """The backlog now."""
-        return Promise(lambda: _metrics(self._inner.metrics().value))
+        return Promise(lambda: _metrics(self._inner.metrics().value), ("metrics", self._inner.name), may_fail=False)
 
     def _row(self, given: dict[str, Any]) -> dict[str, Any]:
         row = known("sendBatch", given, _OPTIONS)

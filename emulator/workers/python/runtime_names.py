@@ -43,6 +43,9 @@ class _PartialType(type):
 class Partial(metaclass=_PartialType):
     """Stands for an object or a constructor of the runtime, and has a part of its members: who asks for more is told."""
 
+    asks_for_faults = True
+    """Its calls do; for who puts something of a test's in its place."""
+
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)

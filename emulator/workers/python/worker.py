@@ -10,12 +10,13 @@ from http.client import responses
 from typing import TYPE_CHECKING, Any
 
 from emulator.engine.clock import moment
-from emulator.engine.targets.invocation import binding_call
+from emulator.engine.targets.awaits import late_call
+from emulator.engine.targets.invocation import LOST
 from emulator.workers.outgoing import Outgoing, answer_of
 from emulator.workers.python.batch import WorkerBatch
 from emulator.workers.python.console import Console
 from emulator.workers.python.entry import ARGUMENTS, HANDLERS, Entry, call_with, places
-from emulator.workers.python.errors import FetchRefused, hearing, tell
+from emulator.workers.python.errors import FetchRefused, JsException, hearing, tell
 from emulator.workers.python.importing import Importer
 from emulator.workers.python.javascript.http_values import Request, Response, request_of
 from emulator.workers.python.runtime_names import missing
@@ -175,10 +176,8 @@ class Worker:
         self.fetches.append(sent)
         if self.responder is None:
             raise FetchRefused(sent.method, sent.url)
-        with binding_call():
-            answer = self.responder(sent)
-        if inspect.isawaitable(answer):
-            answer = await answer
+        responder = self.responder
+        answer = await late_call((sent.method, sent.url), lambda: responder(sent), lambda: JsException(LOST))
         status, headers, body = answer_of(answer)
         response = Response(body, status, responses.get(status, ""), headers)
         response.url = request.url

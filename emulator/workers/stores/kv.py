@@ -33,28 +33,29 @@ class KV(Partial):
     def put(self, key: str, value: Any, options: Any = None, **named: Any) -> Promise:
         """Write; `expirationTtl` (seconds, at least 60), `expiration` (seconds since 1970), `metadata`."""
         given = convert.options_of(options, named)
-        return _promise(lambda: self._put(key, value, given))
+        return _promise(lambda: self._put(key, value, given), ("KV put", key))
 
     def get(self, key: Any, options: Any = None, **named: Any) -> Promise:
         """The value as `type` text (default), json or arrayBuffer; None where there is none. A list of keys gives a dict."""
         kind = _kind(options, named)
         if isinstance(key, list):
-            return _promise(lambda: JsDict({each: self._read(each, kind)[0] for each in key}))
-        return _promise(lambda: self._read(key, kind)[0])
+            return _promise(lambda: JsDict({each: self._read(each, kind)[0] for each in key}), ("KV get", key))
+        return _promise(lambda: self._read(key, kind)[0], ("KV get", key))
 
     def getWithMetadata(self, key: str, options: Any = None, **named: Any) -> Promise:  # noqa: N802 - JavaScript's name
         """`{"value": …, "metadata": …}`; both None where there is none."""
         kind = _kind(options, named)
-        return _promise(lambda: JsDict(zip(("value", "metadata", "cacheStatus"), (*self._read(key, kind), None), strict=True)))
+        names = ("value", "metadata", "cacheStatus")
+        return _promise(lambda: JsDict(zip(names, (*self._read(key, kind), None), strict=True)), ("KV get", key))
 
     def delete(self, key: str) -> Promise:
         """Take a key away, if it is there."""
-        return _promise(lambda: self._namespace.delete(str(key)))
+        return _promise(lambda: self._namespace.delete(str(key)), ("KV delete", key))
 
     def list(self, options: Any = None, **named: Any) -> Promise:
         """Keys in order: `prefix`, `limit` (at most 1,000), `cursor`."""
         given = convert.options_of(options, named)
-        return _promise(lambda: self._list(given))
+        return _promise(lambda: self._list(given), ("KV list", given.get("prefix") or ""))
 
     def _put(self, key: str, value: Any, given: dict[str, Any]) -> None:
         ttl, expiration = given.get("expirationTtl"), given.get("expiration")
@@ -80,14 +81,14 @@ class KV(Partial):
         return found
 
 
-def _promise(work: Callable[[], Any]) -> Promise:
+def _promise(work: Callable[[], Any], what: Any) -> Promise:
     def told() -> Any:
         try:
             return work()
         except KvRefused as refused:
             raise JsException(str(refused)) from None
 
-    return Promise(told)
+    return Promise(told, what)
 
 
 def _listed(name: str, entry: Entry) -> JsDict:

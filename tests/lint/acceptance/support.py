@@ -10,8 +10,9 @@ from cfq_lint.estimate.model import estimate
 from cfq_lint.model.project import project_of
 from cfq_lint.model.wrangler import Worker
 from cfq_lint.run.plan import Request, find_settings, plan_of, read_snapshot
-from cfq_lint.source.discovery import find, source_at
+from cfq_lint.source.discovery import find
 from cfq_lint.source.document import read
+from cfq_lint.source.files import Files
 from tests.lint.support import FIXTURES
 
 ACCEPTANCE = FIXTURES / "acceptance"
@@ -33,7 +34,7 @@ def project(folder, *, facts=None, env=None, plan=None):
         assert not problems
         snapshot = read_snapshot(facts, is_account=True) if facts else None
         made = plan_of(Request(settings=find_settings([os.curdir]), environment=env, plan=plan, snapshot=snapshot))
-        return project_of([Worker(read(file), env) for file in files], made.facts, source_at)
+        return project_of([Worker(read(file), env) for file in files], made.facts, Files())
 
 
 def checklist(folder, **options):

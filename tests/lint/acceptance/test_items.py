@@ -364,7 +364,7 @@ def test_3_a_binding_that_is_handed_on_is_a_doubt(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("source", "todo"), [(None, "build it, or correct `main`, and run again"), ("export default {", "correct it, and run again")]
+    ("source", "todo"), [(None, "build it, correct `main`, or name its source in the setting `source`, and run again"), ("export default {", "correct it, and run again")]
 )
 def test_a_source_that_cannot_be_read_says_what_to_do(source, todo, tmp_path):
     listed = declared(tmp_path, source="" if source is None else source)

@@ -8,11 +8,19 @@ const collect = globalThis.gc;
 globalThis.gc = undefined;
 let evaluate, current, durable, turns = 0;
 
+/** By a fault, the process dies where the body of this message is read: Python answers nothing of it any more. */
+function doom(batch, place) {
+  const message = batch.messages[place];
+  Object.defineProperty(message, "body", { get() {
+    ask("died?").catch(() => {});
+    throw new Error("a fault ended the handler's process");
+  } });
+}
+
 /** Runs a handler; what it writes and throws reaches Python. */
 async function run(call) {
   if (whose.getStore()) return call();
-  const store = { id: state.invocation, open: 0, parts: 1, dies: state.dies };
-  state.dies = undefined;
+  const store = { id: state.invocation, open: 0, parts: 1 };
   live.add(store);
   return whose.run(store, async () => {
     let failure;
@@ -61,7 +69,7 @@ function classOf(Given, name) {
     for (const handler of HANDLERS) {
       const original = Given.prototype[handler];
       if (typeof original !== "function" || Object.hasOwn(original, "__cfq")) continue;
-      const wrapped = function (...args) { return run(() => { watch(this.ctx); return original.apply(this, args); }); };
+      const wrapped = function (...args) { return run(() => { prepare(handler, args[0], this.ctx); return original.apply(this, args); }); };
       Object.defineProperty(wrapped, "__cfq", { value: true });
       Object.defineProperty(Given.prototype, handler, { value: wrapped, configurable: true, writable: true });
     }
@@ -70,6 +78,13 @@ function classOf(Given, name) {
 }
 
 let watched = false;
+function prepare(handler, event, ctx) {
+  watch(ctx);
+  if (handler === "queue" && state.dies !== undefined) {
+    doom(event, state.dies);
+    state.dies = undefined;
+  }
+}
 /** What is left to waitUntil: its failure is told, and what it writes. */
 function watch(ctx) {
   if (watched || !ctx) return;
@@ -109,7 +124,7 @@ export function shell(name) {
   const handlers = {};
   for (const handler of HANDLERS)
     if (typeof value[handler] === "function")
-      handlers[handler] = (...args) => run(() => { watch(args[2]); return current[name][handler](...args); });
+      handlers[handler] = (...args) => run(() => { prepare(handler, args[0], args[2]); return current[name][handler](...args); });
   return handlers;
 }
 

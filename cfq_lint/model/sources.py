@@ -1,0 +1,57 @@
+"""The source of a Worker: what `main` names, or what a build made that of."""
+
+from __future__ import annotations
+
+import os
+
+from cfq_lint.worker_code.modules.built import Sources, is_built
+from cfq_lint.worker_code.modules.paths import join
+from cfq_lint.worker_code.modules.program import Program, load
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from cfq_lint.model.wrangler import Environment, Field
+    from cfq_lint.source.files import Files
+
+_ENDINGS = (".py", ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".tsx", ".jsx")
+_NAME_IT = "name its source in the setting `source`"
+
+
+def program_of(environment: Environment, files: Files) -> Program:
+    """The Worker's sources, read once for each entry: what is not there or cannot be followed is the program's `problem`."""
+    path = environment.document.path
+    main = environment.inherited("main")
+    name = main.text if main is not None else None
+    if not name and files.source is None:
+        return Program("", None, f"{path} names no `main`", "name the Worker's entry in `main`")
+    key = (path, name)
+    if key not in files.kept:
+        files.kept[key] = _read(environment, name or "", files)
+    found: Program = files.kept[key]
+    return found
+
+
+def _read(environment: Environment, name: str, files: Files) -> Program:
+    folder = os.path.dirname(environment.document.path)
+    entry = join(folder, files.source if files.source is not None else name)
+    aliases = {each: join(folder, path) for each, path in _texts(environment.inherited("alias")).items()}
+    variables, build = _texts(environment.fields.get("vars")), _texts(environment.inherited("build"))
+    command, text = build.get("command", ""), files.read(entry)
+    if files.source is not None or (text is not None and entry.endswith(_ENDINGS) and not is_built(text)):
+        if not entry.endswith(_ENDINGS):
+            return Program(entry, None, f"{entry} is neither Python, JavaScript nor TypeScript")
+        return load(entry, files.read, files.listed, aliases, variables)
+    for path in Sources(files.read, files.listed).behind(entry, folder, command):
+        program = load(path, files.read, files.listed, aliases, variables)
+        if program.handlers():
+            return program
+    if text is not None:
+        return Program(entry, None, f"{entry} is what a build wrote, and its source was not found", _NAME_IT)
+    if os.path.splitext(entry)[1] and not entry.endswith(_ENDINGS):
+        return Program(entry, None, f"{entry} is neither Python, JavaScript nor TypeScript")
+    return Program(entry, None, f"{entry} cannot be read", f"build it, correct `main`, or {_NAME_IT}")
+
+
+def _texts(field: Field | None) -> dict[str, str]:
+    """The texts in an object."""
+    return {name: each.text for name, each in field.fields.items() if each.text is not None} if field is not None else {}

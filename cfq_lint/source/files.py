@@ -1,0 +1,50 @@
+"""The files around a configuration, for whoever reads the code behind it. Nothing is written, and nothing is run."""
+
+from __future__ import annotations
+
+import os
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+LENGTH_MAX = 2_000_000
+"""Sources are sources, not bundles; a longer text is none."""
+
+
+class Files:
+    """Reads sources and folders by their paths as people write them, from the working directory on.
+
+    `source` is the entry that the settings name, None where they name none. `kept` is for what is made of the files and used
+    again in the run.
+    """
+
+    __slots__ = ("kept", "source")
+
+    def __init__(self) -> None:
+        self.source: str | None = None
+        self.kept: dict[object, Any] = {}
+
+    @staticmethod
+    def read(path: str) -> str | None:
+        """The text of a source; None where there is none, or where it is too long to be one."""
+        return source_at(path)
+
+    @staticmethod
+    def listed(folder: str) -> tuple[str, ...]:
+        """What stands in a folder, folders with a slash at their end; nothing where there is none."""
+        try:
+            with os.scandir(folder or ".") as entries:
+                return tuple(sorted(f"{each.name}/" if each.is_dir() else each.name for each in entries))
+        except OSError:
+            return ()
+
+
+def source_at(path: str) -> str | None:
+    """The text of a source; None where there is none, or where it is no source but a bundle."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            text = file.read(LENGTH_MAX + 1)
+    except (OSError, ValueError):
+        return None
+    return text if len(text) <= LENGTH_MAX else None

@@ -1,0 +1,36 @@
+"""The search for a schedule that breaks a queue's consumer: every decision of the world is a choice, few faults first.
+
+The module is the function: `emulator.explore(setup, invariant)`.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+_ROOMS = {
+    "Covered": "found", "Found": "found", "Nothing": "found", "SetupFailed": "world", "explore": "search",
+}  # fmt: skip
+
+__all__ = ["Covered", "Found", "Nothing", "SetupFailed", "explore"]
+
+
+class _Explore(ModuleType):
+    """This module, which can be called."""
+
+    def __call__(self, *given: Any, **named: Any) -> Any:
+        return import_module("emulator.explore.search").explore(*given, **named)
+
+
+def __getattr__(name: str) -> object:
+    """Load a public name when it is first asked for: every pytest run loads this package, few use it."""
+    if name not in _ROOMS:
+        raise AttributeError(f"module 'emulator.explore' has no attribute {name!r}")
+    value = getattr(import_module(f"emulator.explore.{_ROOMS[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+sys.modules[__name__].__class__ = _Explore

@@ -1,0 +1,147 @@
+"""A schedule: what becomes of every choice in one run. It stands in for chance, for every account made meanwhile.
+
+A run is told by its deviations from the ordinary course, 0: `2:3` is alternative 3 at choice 2. The turns of handlers on the
+virtual loop are numbered apart (`t0:1`), so that what a version of asyncio does in more turns moves no other number.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from emulator.engine.faults import FAULTS, ORDERS, SEND
+from emulator.engine.targets.invocation import current
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from emulator.core.model import Consumer
+    from emulator.engine.account import Account
+    from emulator.engine.delivery import Delivery
+    from emulator.engine.timeline import Timeline
+
+T = TypeVar("T")
+Deviations = tuple[tuple[int, int], ...]
+"""(choice, alternative) in the order in which they were asked; the turns have negative numbers, from -1 down."""
+LATE_SECONDS = (0, 1, 60)
+"""How much later something may come: so that others go first, or so that a caller's patience is over."""
+_FIRST_MAX = 10
+"""So many of the waiting messages may come first."""
+_DELAY_SECONDS_MAX = 86_400
+BATCHES_MAX = 2_000
+"""So many batches may leave in one run, and some for each message there is; then it is taken to have no end."""
+_SENDS = frozenset(name for name, row in FAULTS.items() if row.place == SEND)
+REORDERINGS = frozenset({"reorder", "small_batches", *ORDERS})
+"""Choices of an order, in which nothing goes wrong."""
+
+
+class Schedule:
+    """Answers each choice with the deviation that is given for it, else what `draw` says, else with 0.
+
+    `points` are the choices that were asked: (number, alternatives, label). `told` hears of what happens, for a story.
+    """
+
+    active = searches = True
+
+    def __init__(
+        self, given: Iterable[tuple[int, int]] = (), draw: Callable[[int, str], int] | None = None, told: Any = None
+    ) -> None:
+        self._given, self._draw, self._told = dict(given), draw, told
+        self._numbered = self._turns = 0
+        self.points: list[tuple[int, int, str]] = []
+        self.taken: list[tuple[int, int]] = []
+        self.drawn = dict.fromkeys(FAULTS, 0)
+        self.timelines: list[Timeline] = []
+
+    @property
+    def deviations(self) -> Deviations:
+        """Where this run left the ordinary course."""
+        return tuple(self.taken)
+
+    def choose(self, n: int, label: str, where: Any = None) -> int:
+        """The alternative of this choice."""
+        if n < 2 or (label in _SENDS and current.get() is None):  # noqa: PLR2004 - one course; nobody tests the sends of a test
+            return 0
+        if label == "turns":
+            self._turns += 1
+            number = -self._turns
+        else:
+            number = self._numbered
+            self._numbered += 1
+        self.points.append((number, n, label))
+        value = self._given.get(number, 0)
+        if self._draw is not None and not value:
+            value = self._draw(n, label)
+        if value >= n:
+            value = n - 1
+        if value:
+            self.taken.append((number, value))
+            if label in self.drawn:
+                self.drawn[label] += 1
+            if self._told is not None:
+                self._told.fault(label, value, where)
+        return value
+
+    def seconds(self, label: str, where: Any = None) -> int:
+        """0, a second or a minute."""
+        return LATE_SECONDS[self.choose(len(LATE_SECONDS), label, where)]
+
+    def order(self, waiting: Sequence[T], count: int) -> list[T]:
+        """Another message first; or one message alone, where more could go."""
+        if len(waiting) < 2:  # noqa: PLR2004 - who is alone is first
+            return []
+        first = self.choose(min(len(waiting), _FIRST_MAX), "reorder", waiting)
+        alone = count > 1 and self.choose(2, "small_batches", waiting)
+        if not first and not alone:
+            return []
+        taken = [waiting[first], *waiting[:first], *waiting[first + 1 :]]
+        return taken[: 1 if alone else count]
+
+    def again_seconds(self, message: Any, consumer: Consumer) -> int | None:
+        """None; or its acknowledgement gets lost, and it comes again at once, or when the consumer's retries are over."""
+        if message.attempts > consumer.max_retries:
+            return None
+        span = min(consumer.retry_delay * consumer.max_retries, _DELAY_SECONDS_MAX)
+        return (None, 0, span)[self.choose(3 if span else 2, "duplicates", message)]
+
+    def heard(self, delivery: Delivery, what: Any) -> None:
+        """A handler has called something outside."""
+        if self._told is not None:
+            self._told.call(delivery, what)
+
+    def before_send(self, account: Account) -> None:
+        """Let the consumers come further before a test sends on: one step, or until nothing is due."""
+        timeline = next((each for each in self.timelines if each.account is account), None)
+        if timeline is None or timeline.moving or current.get() is not None:
+            return
+        due_us = timeline.next_due_us()
+        if due_us is None:
+            return
+        further = self.choose(3, "producer")
+        if further == 1:
+            timeline.run_until_idle()
+        elif further:
+            timeline.advance(max(0, due_us - account.now_us) / 1_000_000)
+
+    def drive(self, timeline: Timeline) -> None:
+        """An account of this run."""
+        timeline.batches_min = BATCHES_MAX
+        self.timelines.append(timeline)
+
+
+def replay_text(deviations: Deviations) -> str:
+    """`2:3`, `2:3,t0:1`; the ordinary course is empty."""
+    return ",".join(f"t{-number - 1}:{value}" if number < 0 else f"{number}:{value}" for number, value in deviations)
+
+
+def deviations_of(replay: str) -> Deviations:
+    """What `replay_text` wrote. Raises ValueError."""
+    found = []
+    for part in filter(None, replay.replace(" ", "").split(",")):
+        number, _, value = part.partition(":")
+        turn = number.startswith("t")
+        if not (number.removeprefix("t").isdigit() and value.isdigit()):
+            message = f"replay {replay!r}: expected choices and alternatives such as '2:3' or '2:3,t0:1', not {part!r}"
+            raise ValueError(message)
+        at = int(number.removeprefix("t"))
+        found.append((-at - 1 if turn else at, int(value)))
+    return tuple(found)

@@ -1,0 +1,198 @@
+"""explore: all schedules with one deviation, then with two, and so on; where that is too much, random ones; then the shortest.
+
+>>> def setup(emu):
+...     charges = []
+...     jobs = emu.create_queue("jobs")
+...     emu.consume("jobs", lambda batch: charges.extend(message.body for message in batch.messages))
+...     jobs.send("order-7")
+...     return charges
+>>> def once(charges):
+...     assert len(charges) <= 1, f"charged {len(charges)} times"
+>>> found = explore(setup, once)
+>>> (found.replay, str(found.error))
+('2:1', 'charged 2 times')
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from contextlib import suppress
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+from emulator.explore.found import Covered, Found, Nothing
+from emulator.explore.local import one_core
+from emulator.explore.rewrite import reached, rewritten
+from emulator.explore.schedule import Deviations, Schedule, deviations_of
+from emulator.explore.shards import Result, Shard, Watch, deviations_after
+from emulator.explore.shrink import shrunk
+from emulator.explore.world import World
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from emulator.explore.local import Pool
+
+SCHEDULES_MAX = 20_000
+_EXHAUSTIVE_SHARE = 0.7
+"""Where all cannot be had, so much of the budget is spent on what comes first, and the rest on random schedules."""
+_RANDOM_SHARD = 50
+
+
+def explore(
+    setup: Callable[..., Any],
+    invariant: Callable[..., Any] | Iterable[Callable[..., Any]],
+    max_faults: int = 2,
+    replay: str | None = None,
+    *,
+    schedules: int = SCHEDULES_MAX,
+    seconds: float | None = None,
+    each_step: bool = False,
+    seed: int = 0,
+    workers: int = 1,
+    progress: Callable[[int, float], None] | None = None,
+    **options: Any,
+) -> Found | Nothing:
+    """Search for a schedule under which an invariant does not hold: every one of up to `max_faults` deviations, few first.
+
+    `setup(emu)` makes queues, consumers, stores and sends, and returns what the invariant needs; without an argument it makes
+    the emulator too. `invariant(emu, value)`, or several, raise at the end, with `each_step` also after every step. `replay`
+    runs that one schedule alone. At most `schedules` are run, for at most `seconds`; `progress` hears of both. `workers`
+    processes share the work. `options` go to Emulator.
+
+    Raises SetupFailed where the world cannot be made, ValueError and TypeError for arguments that do not fit.
+    """
+    if max_faults < 0 or schedules < 1 or workers < 1:
+        raise ValueError("max_faults counts from 0, schedules and workers from 1")
+    invariants = (invariant,) if callable(invariant) else tuple(invariant)
+    if not invariants:
+        raise ValueError("there is no invariant: nothing could break")
+    with rewritten([setup, *invariants]):
+        world = World(setup, invariants, each_step=each_step, options=options)
+        try:
+            if replay is not None:
+                return replayed(world, replay)
+            with one_core(world) as pool:
+                bounds = {"max_faults": max_faults, "schedules": schedules, "seed": seed}
+                return Search(world, pool, Watch(seconds, progress), **bounds).run()
+        finally:
+            world.close()
+
+
+def replayed(world: World, replay: str) -> Found | Nothing:
+    """One schedule alone. Raises ValueError where it does not fit the world."""
+    deviations = deviations_of(replay)
+    run = world.run(Schedule(deviations))
+    if run.schedule.deviations != deviations:
+        message = f"replay {replay!r} does not fit: this world has {len(run.schedule.points)} choices on that way; search again"
+        raise ValueError(message)
+    covered = Covered(1, 0, len(deviations), {}, {}, 0.0)
+    return Nothing(covered, exhaustive=False) if run.error is None else Found(world, deviations, run.error, covered)
+
+
+class Search:
+    """One search. `covered()` may be asked at any time."""
+
+    def __init__(self, world: World, pool: Pool, watch: Watch, *, max_faults: int, schedules: int, seed: int = 0) -> None:
+        self.world, self.pool, self.watch = world, pool, watch
+        self.max_faults, self.schedules, self.seed = max_faults, schedules, seed
+        self.done = 0
+        self.complete = -1
+        self.random = 0
+        self.tried: Counter[str] = Counter()
+        self.kinds: dict[str, int] = {}
+        self._known: tuple[tuple[str, int], ...] = ()
+        self._hot: list[Deviations] = []
+
+    def run(self) -> Found | Nothing:
+        """Search. KeyboardInterrupt comes through, with a note of what was covered."""
+        try:
+            failure = self._levels()
+            if failure is None and self.complete < self.max_faults and not self.watch.over:
+                failure = self._random()
+        except KeyboardInterrupt as stop:
+            stop.add_note(str(self.covered()))
+            raise
+        if failure is None:
+            return Nothing(self.covered(), exhaustive=self.complete >= self.max_faults)
+        error = self.world.run(Schedule(failure)).error
+        if error is None:
+            raise RuntimeError("a failure did not come again: the handlers or the setup do not do the same in every run")
+        deviations, error = shrunk(self.world, failure, error)
+        return Found(self.world, deviations, error, self.covered())
+
+    def covered(self) -> Covered:
+        """What was covered so far."""
+        return Covered(self.done, self.random, self.complete, dict(self.kinds), dict(self.tried), self.watch.elapsed)
+
+    def _levels(self) -> Deviations | None:
+        """All schedules by number of deviations; the first that breaks."""
+        reached.begin(())
+        first = self.world.run(Schedule())
+        self.done += 1
+        self.watch(1)
+        self.kinds = dict(Counter(label for _, n, label in first.schedule.points if n > 1))
+        self._known = tuple(reached.take())
+        if first.error is not None:
+            return ()
+        self.complete = 0
+        for level in range(1, self.max_faults + 1):
+            hot, self._hot = self._hot, []
+            shards = (self._shard(prefix) for prefix in self._prefixes(level - 1, hot))
+            failure, whole = self._take(shards, int(self.schedules * _EXHAUSTIVE_SHARE) if level > 1 else self.schedules)
+            if failure is not None or not whole:
+                return failure
+            self.complete = level
+        return None
+
+    def _shard(self, prefix: Deviations) -> Shard:
+        return Shard(prefix, self.max_faults, seed=self.seed, known=self._known)
+
+    def _prefixes(self, length: int, hot: list[Deviations]) -> Iterator[Deviations]:
+        """All schedules of so many deviations; those first that have reached new code."""
+        first = set(hot)
+        return chain(hot, (prefix for prefix in self._all(length) if prefix not in first))
+
+    def _all(self, length: int) -> Iterator[Deviations]:
+        if not length:
+            yield ()
+            return
+        for prefix in self._all(length - 1):
+            for deviation, _ in deviations_after(self.world, prefix):
+                yield (*prefix, deviation)
+
+    def _random(self) -> Deviations | None:
+        left = self.schedules - self.done
+        shards = (
+            Shard((), self.max_faults, first, min(_RANDOM_SHARD, left - first), self.seed, self._known)
+            for first in range(0, left, _RANDOM_SHARD)
+        )
+        before = self.done
+        failure, _ = self._take(shards, self.schedules)
+        self.random = self.done - before
+        return failure
+
+    def _take(self, shards: Iterator[Shard], most: int) -> tuple[Deviations | None, bool]:
+        """Go through shards in order: the first failure, and whether all of them are done."""
+        results = self.pool(shards, self.watch)
+        known = set(self._known)
+        try:
+            for result in results:
+                self._count(result, known)
+                if result.failure is not None:
+                    return result.failure, False
+                if self.done >= most or self.watch.over:
+                    return None, next(shards, None) is None and not self.watch.over
+        finally:
+            with suppress(AttributeError):
+                results.close()  # type: ignore[attr-defined]
+            self._known = tuple(sorted(known))
+        return None, True
+
+    def _count(self, result: Result, known: set[tuple[str, int]]) -> None:
+        self.done += result.schedules
+        self.tried.update(result.tried)
+        for deviations, places in result.hot:
+            if not known.issuperset(places):
+                known.update(places)
+                self._hot.append(deviations)

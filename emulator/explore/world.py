@@ -1,0 +1,141 @@
+"""A world under search: its setup, its invariants, and one run of it under one schedule."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import random
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from emulator.engine.chance import searched
+from emulator.testing.emulator import Emulator
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from emulator.explore.schedule import Schedule
+
+_EMULATORS = frozenset({"emu", "emulator", "_emu", "_emulator", "cf_queues"})
+"""What an invariant of one argument calls it when it wants the emulator."""
+
+
+class SetupFailed(Exception):  # noqa: N818 - what has happened
+    """The world could not be made; the cause says why."""
+
+
+class Run(NamedTuple):
+    """One run: what broke (None: nothing did), its schedule, its emulator, what setup made."""
+
+    error: BaseException | None
+    schedule: Schedule
+    emulator: Emulator | None
+    world: Any
+
+
+class World:
+    """`setup(emu)` makes a world and may return a value; `setup()` makes its own emulator and returns it, or (emulator, value).
+
+    Each invariant is `invariant(emu, value)`, `invariant(value)` or `invariant(emu)`, and raises when it does not hold; with
+    `each_step` it is asked after every moment at which something happened. Both may be async. `options` go to Emulator.
+    """
+
+    def __init__(
+        self,
+        setup: Callable[..., Any],
+        invariants: Iterable[Callable[..., Any]],
+        *,
+        each_step: bool = False,
+        options: dict[str, Any] | None = None,
+    ) -> None:
+        self.setup, self.invariants, self.each_step = setup, tuple(invariants), each_step
+        self.options = {"seed": 0, **(options or {})}
+        self._given = _arity(setup)
+        self._checks = [_check(each) for each in self.invariants]
+        self._runner: asyncio.Runner | None = None
+
+    def run(self, schedule: Schedule, *, keep: bool = False) -> Run:
+        """One run from the beginning. Raises SetupFailed. With `keep`, the emulator is left open."""
+        token = searched.set(schedule)
+        random.seed(0)
+        emulator: Emulator | None = None
+        value: Any = None
+        error: BaseException | None = None
+        try:
+            try:
+                emulator, value = self._made()
+            except Exception as failure:
+                if schedule.taken:
+                    error = failure  # what the setup asserts on its way is an invariant too
+                else:
+                    raise SetupFailed from failure
+            else:
+                error = self._broken(emulator, value)
+        finally:
+            searched.reset(token)
+            if emulator is not None and not keep:
+                emulator.close()
+        return Run(error, schedule, emulator, value)
+
+    def _made(self) -> tuple[Emulator, Any]:
+        if self._given:
+            emulator = Emulator(**self.options)
+            return emulator, self._settled(self.setup(emulator))
+        made = self._settled(self.setup())
+        if isinstance(made, Emulator):
+            return made, None
+        if isinstance(made, tuple) and len(made) == 2 and isinstance(made[0], Emulator):  # noqa: PLR2004 - and its value
+            return made
+        message = f"a setup without arguments returns an Emulator, or (Emulator, value), not {type(made).__name__}"
+        raise TypeError(message)
+
+    def _broken(self, emulator: Emulator, value: Any) -> BaseException | None:
+        """What breaks; None when all holds to the end."""
+        try:
+            if self.each_step:
+                while (due_us := emulator.timeline.next_due_us()) is not None:
+                    emulator.advance(max(0, due_us - emulator.account.now_us) / 1_000_000)
+                    self._check(emulator, value)
+            emulator.run_until_idle()
+            self._check(emulator, value)
+        except Exception as error:  # noqa: BLE001 - whatever an invariant raises, it does not hold
+            return error
+        return None
+
+    def _check(self, emulator: Emulator, value: Any) -> None:
+        for check in self._checks:
+            self._settled(check(emulator, value))
+
+    def _settled(self, value: Any) -> Any:
+        if not inspect.iscoroutine(value):
+            return value
+        if self._runner is None:
+            self._runner = asyncio.Runner()
+        return self._runner.run(value)
+
+    def close(self) -> None:
+        """Let go of what async setups ran on."""
+        if self._runner is not None:
+            self._runner.close()
+            self._runner = None
+
+
+def _arity(function: Callable[..., Any]) -> int:
+    kinds = inspect.Parameter
+    parameters = inspect.signature(function).parameters.values()
+    return sum(each.kind in {kinds.POSITIONAL_ONLY, kinds.POSITIONAL_OR_KEYWORD, kinds.VAR_POSITIONAL} for each in parameters)
+
+
+def _check(invariant: Callable[..., Any]) -> Callable[[Emulator, Any], Any]:
+    """An invariant as a function of both. Raises TypeError for one that takes other arguments."""
+    count = _arity(invariant)
+    if count == 2:  # noqa: PLR2004 - the emulator, and what setup made
+        return invariant
+    if count == 0:
+        return lambda _emulator, _value: invariant()
+    if count != 1:
+        message = f"an invariant takes (emu, value), not {inspect.signature(invariant)}"
+        raise TypeError(message)
+    name = next(iter(inspect.signature(invariant).parameters))
+    if name in _EMULATORS:
+        return lambda emulator, _value: invariant(emulator)
+    return lambda emulator, value: invariant(emulator if value is None else value)
