@@ -36,7 +36,7 @@ _OWN = frozenset({
     "queues", "r2_buckets", "ratelimits", "secrets_store_secrets", "send_email", "services", "tail_consumers",
     "unsafe", "unsafe_hello_world", "vars", "vectorize", "version_metadata", "vpc_services", "worker_loaders", "workflows",
 })  # fmt: skip
-"""Keys that environments do not inherit: https://developers.cloudflare.com/workers/wrangler/configuration/#non-inheritable-keys."""
+"""Keys that environments do not inherit: …/workers/wrangler/configuration/#non-inheritable-keys."""
 
 
 class Store(NamedTuple):

@@ -36,7 +36,8 @@ _CHANNEL = "cfq"
 _BEFORE = 1
 EXCEEDED, FAILED = "exceededCpu", "exception"
 _LOST = Reply(500, LOST.encode(), (("X-Cfq-Refused", LOST),), LOST)
-_UNCOUNTED = frozenset({"queue", "kv", "d1", "r2", "assets"})
+_COUNTED = frozenset({_CHANNEL, "out"})
+"""What isolates count: their own questions, and fetch."""
 
 
 class Workerd:
@@ -225,7 +226,7 @@ class Workerd:
         query = request.query if kind == _CHANNEL else {}
         id = int(query.get("by", 0))
         by = self._live.get(id) or self._after.get(id) or self._turn
-        if kind not in _UNCOUNTED:
+        if kind in _COUNTED:
             self._waiting[connection] = by.id if by is not None else 0
         if by is None or by.dead:
             return  # nobody is left to whom an answer would mean anything

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from base64 import b64decode
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 
@@ -20,7 +20,19 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from emulator.workers.host import Host
-    from emulator.workers.javascript.worker import Worker
+
+
+class Served(Protocol):
+    """What is asked of a Worker's face."""
+
+    fetches: list[Outgoing]
+    responder: Callable[[Outgoing], Any] | None
+    fakes: dict[str, Any]
+    exposes_codes: bool
+
+    def hear(self, level: str, text: str) -> None:
+        """A line of its console."""
+
 
 _REFUSED = "X-Cfq-Refused"
 """What is refused for the Worker's own code is thrown there, with this text."""
@@ -31,7 +43,7 @@ class Services:
 
     def __init__(self, host: Host) -> None:
         self._host = host
-        self.workers: list[Worker] = []
+        self.workers: list[Served] = []
 
     def console(self, lines: str | None) -> None:
         """What Workers wrote."""
@@ -63,7 +75,7 @@ class Services:
 
     # --- queues
 
-    def _queue(self, worker: Worker, name: str, request: Request) -> Reply:
+    def _queue(self, worker: Served, name: str, request: Request) -> Reply:
         queue, headers = self._host.queue(name), request.headers
         try:
             if request.method == "GET":
@@ -88,7 +100,7 @@ class Services:
 
     # --- the world outside
 
-    def _outgoing(self, worker: Worker, responder: Callable[[Outgoing], Any] | None, request: Request) -> Any:
+    def _outgoing(self, worker: Served, responder: Callable[[Outgoing], Any] | None, request: Request) -> Any:
         headers = {name: value for name, value in request.headers.items() if name not in {"x-cfq", "content-length", "host"}}
         sent = Outgoing(request.method, request.target, headers, request.body, moment(self._host.now_us()))
         worker.fetches.append(sent)
@@ -102,7 +114,7 @@ class Services:
             return Reply(502, b"", ((_REFUSED, text),))
         return self._given(lambda: responder(sent), _reply_of)
 
-    def _fake(self, worker: Worker, name: str, request: Request) -> Any:
+    def _fake(self, worker: Served, name: str, request: Request) -> Any:
         if request.method != "POST" or request.path != "call":
             return self._outgoing(worker, worker.fakes[name], request)
         steps = msgspec.json.decode(request.body)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 SILENT_PINGS = 2
 _FIRST_PING_SECONDS = 0.02
 """A handler that is at work soon asks or answers; only then is it pinged."""
-_ROUNDS_MAX = 300
+_ROUNDS_MAX = 50
 """So often workerd is asked again while it says that something is on its way which never comes."""
 
 
@@ -71,7 +71,8 @@ class Traffic:
         """Every connection of ours, and who waits for the answer; None where it is free."""
         self._asked = False
         self._open: int | None = None
-        self.pings = 0
+        self.pings = self.doubts = 0
+        """How often workerd was asked, and how often it said that something was on its way which never came."""
 
     # --- asking
 
@@ -243,7 +244,10 @@ class Traffic:
             if self._open is not None:
                 self._asked, last, rounds = False, now, rounds + 1
                 silent = silent + 1 if calm else 0
-                counted = self._open == self._count_waiting() or rounds > _ROUNDS_MAX
+                counted = self._open == self._count_waiting()
+                if not counted and rounds > _ROUNDS_MAX:
+                    self.doubts += 1
+                    counted = True
                 if silent >= SILENT_PINGS and counted and not self._serve(skipping=True):
                     return
                 self._open = None
