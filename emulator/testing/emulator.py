@@ -10,16 +10,21 @@
 
 from __future__ import annotations
 
+from functools import partial
+from itertools import count
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Self, overload
+from weakref import WeakValueDictionary
 
 from emulator.core import commands
 from emulator.core.decide.manage import find
 from emulator.core.limits import Limits, limits_of
 from emulator.core.model import Consumer
 from emulator.engine.account import Account
+from emulator.engine.alarms import Alarm
 from emulator.engine.clock import VirtualClock, moment, moment_us
 from emulator.engine.dead_letters import Redriven, redrive
+from emulator.engine.delivery import Failure
 from emulator.engine.driving import Driving
 from emulator.engine.faults import CALM, Faults
 from emulator.engine.journal import Journal, JournalError
@@ -36,18 +41,24 @@ from emulator.workers.host import Attachable, Host
 from emulator.workers.setup import bindings_of, install, lacks_handler
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Awaitable, Callable, Iterable, Mapping
     from datetime import datetime, timedelta
 
     from emulator.core.events import Event
     from emulator.engine.delivery import Target
     from emulator.engine.ledger.records import Delivery, Fate
     from emulator.engine.targets.real_time import RealTime
+    from emulator.workers.cron import Cron
     from emulator.workers.stores.shared import Stores
 
 
 START = "2026-01-01T00:00:00Z"
 """When a new emulator's clock starts."""
+
+
+ALIVE: WeakValueDictionary[int, Emulator] = WeakValueDictionary()
+"""Every emulator that somebody holds, in order: a failing test tells of those that it used."""
+_numbers = count()
 
 
 class Emulator:
@@ -74,6 +85,7 @@ class Emulator:
         if plan not in {"paid", "free"}:
             message = f"plan must be 'paid' or 'free', not {plan!r}"
             raise ValueError(message)
+        ALIVE[next(_numbers)] = self
         self.plan, self.seed = plan, seed
         self.flags = frozenset(flags)
         bounds, clock = limits_of(limits), VirtualClock(moment_us(start))
@@ -123,6 +135,7 @@ class Emulator:
             warn = emulator.timeline.deliveries.late_warnings.append
             for name, value in bindings_of(config, emulator.queue, emulator._shared_stores, warn).items():
                 emulator.env.bind(name, value)
+            emulator._schedule(config.owner, config.crons, None)
         emulator.env.declare()
         return emulator
 
@@ -139,9 +152,33 @@ class Emulator:
         host = Host(
             self.account, self.env, self._shared_stores(), self._claimed, self.timeline.deliveries, self.flags,
             self.default_content_type, self.account.clock.now_us, self.queue, self.attach, self._driving.run,
-            self._driving.keep, self.timeline.deliveries.late_warnings.append,
+            self._driving.keep, self.timeline.deliveries.late_warnings.append, self._schedule,
         )  # fmt: skip
         return load(host, path, env, **options)
+
+    def _schedule(self, owner: str, crons: Iterable[Cron], run: Callable[[str, datetime], Awaitable[Any]] | None) -> None:
+        """Let a Worker's crons go off as time passes; where there is no Worker, the report tells of each that would have."""
+        deliveries, idle = self.timeline.deliveries, set[str]()
+
+        async def work(cron: Cron, at_us: int) -> None:
+            assert run is not None, "asked below"
+            try:
+                await run(cron.text, moment(at_us))
+            except Exception as error:  # noqa: BLE001 - whatever a handler raises is its outcome
+                deliveries.failures.append(Failure(self.account.now_us, f"cron {cron.text!r} of {owner}", 0, error))
+
+        def ring(cron: Cron, at_us: int) -> None:
+            if run is not None:
+                self._driving.keep(work(cron, at_us))
+            elif cron.text not in idle:
+                idle.add(cron.text)
+                deliveries.late_warnings.append(
+                    f"cron {cron.text!r} of {owner} went off, and there is no code to run: load the Worker with emu.worker()"
+                )
+
+        self.timeline.alarms.set(
+            owner, [Alarm(owner, each.next_after_us, partial(ring, each)) for each in crons], self.account.now_us
+        )
 
     def _shared_stores(self) -> Stores:
         """The KV namespaces and databases of the account, made when they are first asked for."""

@@ -15,6 +15,7 @@ from cfq_lint.facts.errors import Unreadable
 from cfq_lint.model.wrangler import Environment, read_worker
 from emulator.core.model import Consumer
 from emulator.core.refusals import ConfigRefused
+from emulator.workers.cron import Cron
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -50,8 +51,9 @@ class Config(NamedTuple):
     """One environment of one file.
 
     `consumers` by queue, queues by binding, plain variables, stores, the keys of the bindings that are not emulated by name,
-    and what dates and flags mean. `main` is None where there is none. `classes` tells which handlers of a Python Worker count:
-    True classes, False `on_queue`, None what there is. `settings` are all keys as plain values.
+    and what dates and flags mean. `crons` are those of `triggers`. `main` is None where there is none. `classes` tells which
+    handlers of a Python Worker count: True classes, False `on_queue`, None what there is. `settings` are all keys,
+    as plain values.
     """
 
     file: Path
@@ -67,8 +69,14 @@ class Config(NamedTuple):
     content_type: str
     exposes_codes: bool
     classes: bool | None
+    crons: tuple[Cron, ...] = ()
     date: str = ""
     settings: Mapping[str, Any] = {}
+
+    @property
+    def owner(self) -> str:
+        """What tells the Worker from others: its name, else its file."""
+        return self.script or str(self.file)
 
 
 def load(path: str | PathLike[str], env: str | None, plan: str, *, but: frozenset[str] = frozenset()) -> Config:
@@ -142,6 +150,7 @@ def _config(file: Path, environment: Environment, deployed: list[Environment]) -
         content_type="json" if _on("queues_json_messages", JSON_SINCE, date, flags) else "v8",
         exposes_codes=_on("queue_expose_error_codes", CODES_SINCE, date, flags),
         classes=handlers_are_classes(flags, date),
+        crons=_crons(file, environment),
         date=date,
         settings=_settings(environment),
     )
@@ -155,6 +164,21 @@ def _settings(environment: Environment) -> dict[str, Any]:
         if field is not None:
             found[key] = field.node.plain()
     return found
+
+
+def _crons(file: Path, environment: Environment) -> tuple[Cron, ...]:
+    """What `triggers` says. Raises ConfigRefused for what Cloudflare does not take."""
+    field = environment.inherited("triggers")
+    triggers = field.node.plain() if field is not None else None
+    listed = triggers.get("crons") if isinstance(triggers, dict) else triggers
+    if listed is None:
+        return ()
+    if not isinstance(listed, list) or not all(isinstance(each, str) for each in listed):
+        raise ConfigRefused(f"{file}: triggers is an object with a list of texts, crons, not {triggers!r}")
+    try:
+        return tuple([Cron(each) for each in dict.fromkeys(listed)])
+    except ValueError as error:
+        raise ConfigRefused(f"{file}: triggers.crons: {error}") from error
 
 
 def _consumer(fields: dict[str, Any]) -> Consumer:

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     Found: TypeAlias = tuple[Module, Function]
 
-MODULES_MAX = 200
-"""No Worker has that many modules of its own; what has is not read on."""
+MODULES_MAX, LENGTH_MAX = 200, 4_000_000
+"""How many modules are read of a Worker, and how many characters; what is beyond that is unread."""
 ENTRY_CLASS = "Default"
 """The class that a Python Worker exports. https://developers.cloudflare.com/workers/languages/python/basics/"""
 _HOOK = "cloudflare:queue"
@@ -50,6 +50,7 @@ class Program(Tables):
         self._imports = imports
         self._modules: dict[str, Module | None] = {}
         self._unread: dict[str, None] = {}
+        self.length = 0
 
     # --- modules
 
@@ -82,14 +83,17 @@ class Program(Tables):
             text = self._imports.read(path) if self._imports is not None else None
             if text is None:
                 return None
-            if len([each for each in self._modules.values() if each is not None]) >= MODULES_MAX:
+            self.length += len(text)
+            if len(self.modules) >= MODULES_MAX or self.length > LENGTH_MAX:
                 self._unread[path] = None
                 return None
-            made = self._modules[path] = as_module(path, text)
-            if made is None:
-                self._unread[path] = None
-            else:
-                self._link(made)
+            made = as_module(path, text)
+            if isinstance(made, str):
+                self._modules[path], self._unread[path] = None, None
+                self.problem = f"{path} {made}" if path == self.entry else self.problem
+                return None
+            self._modules[path] = made
+            self._link(made)
         return self._modules[path]
 
     def target(self, module: Module, source: str) -> Module | None:
@@ -140,12 +144,15 @@ class Program(Tables):
                         yield replace(found, node=_as_handler(found.node))
 
     def _of_python(self, module: Module) -> list[Value | None]:
+        """A method of the class that a Python Worker exports, else the module's own function."""
         entry = self.exported(module, ENTRY_CLASS)
-        values = [self.exported(module, "on_queue")]
         if entry is not None and isinstance(entry.node, n.Class):
             instance = Value(entry.module, entry.node, entry.around, is_instance=True)
-            values += [self.member(instance, name) for name in _OF_PYTHON]
-        return values
+            for name in _OF_PYTHON:
+                found = self.member(instance, name)
+                if found is not None:
+                    return [found]
+        return [self.exported(module, "on_queue")]
 
     def found(self, value: Value, near: Module) -> Found | None:
         """The function that a value is, or that a wrapper is given; in `near` itself where it stands inside of that."""
@@ -247,6 +254,5 @@ def load(
     if imports.read(entry) is None:
         return Program(entry, None, f"{entry} cannot be read", "build it, or correct `main`")
     program = Program(entry, imports, variables=variables)
-    if program.module(entry) is None:
-        return Program(entry, None, f"{entry} does not parse", "correct it")
+    program.remedy = "correct it" if program.module(entry) is None else ""
     return program

@@ -79,6 +79,7 @@ def load(
     for name, consumer in config.consumers.items():
         if consumer.type == "worker":
             host.attach(worker, name)
+    host.schedule(config.owner, config.crons, worker.scheduled)
     return worker
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from emulator.engine import bodies
 from emulator.engine.bodies import json_text
 from emulator.engine.faults import WORKERD
 from emulator.engine.targets.url import settlement
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from emulator.workers.javascript.runtime import Workerd
 
 CUT = "exceededWallTime"
+_V8 = b"\xff"
+"""How every value begins that V8 has serialised."""
 
 
 class JavaScriptError(Exception):
@@ -79,7 +82,7 @@ class WorkerdTarget:
             delivery.fail(JavaScriptError(text))
         if settle is None or delivery.crashed:
             return delivery.settlement(outcome, text)
-        return settle._replace(error=text)
+        return msgspec.structs.replace(settle, error=text)
 
 
 def batch_of(delivery: Delivery) -> dict[str, Any]:
@@ -90,24 +93,21 @@ def batch_of(delivery: Delivery) -> dict[str, Any]:
         told["oldestMessageTimestamp"] = metrics.oldest_message_timestamp_ms
     return {
         "queue": delivery.queue,
-        "messages": list(map(_message, delivery.flight.messages, delivery.event.attempts)),
+        "messages": list(map(_message, *delivery.flight.columns())),
         "metadata": {"metrics": told},
     }
 
 
-def _message(stored: Any, attempts: int) -> dict[str, Any]:
-    kind, body = stored.content_type, stored.body
-    shown = {"id": stored.id, "ts": stored.timestamp_us // 1_000, "attempts": attempts}
+def _message(id: str, attempts: int, body: bytes, kind: str, timestamp_us: int) -> dict[str, Any]:
+    """A message for the driver: JSON as it was stored, text, and in base64 v8 as V8 reads it, or bytes."""
+    shown: dict[str, Any] = {"id": id, "ts": timestamp_us // 1_000, "attempts": attempts}
     if kind == "json":
         shown["body"] = msgspec.Raw(json_text.plain(body))
     elif kind == "text":
         shown["body"] = body.decode()
-    elif kind == "v8" and body.startswith(b"\xff"):
-        shown["v8"] = b64encode(body).decode()
     elif kind == "v8":
-        from emulator.engine import bodies
-
-        shown["v8"] = b64encode(bodies.encode(bodies.decode(body, "v8"), "v8")).decode()
+        own = body if body.startswith(_V8) else bodies.encode(bodies.decode(body, kind), kind)  # 0.1.0 stored it otherwise
+        shown["v8"] = b64encode(own).decode()
     else:
         shown["bytes"] = b64encode(body).decode()
     return shown

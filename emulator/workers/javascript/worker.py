@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
+from emulator.engine.clock import moment_us
 from emulator.workers.console import Line, log
 from emulator.workers.host import Attachable
 from emulator.workers.javascript.target import JavaScriptError, WorkerdTarget
@@ -73,9 +74,9 @@ class Worker(Attachable):
             raise JavaScriptError(self._mapped(text))
         return Response(how.body, how.status, "", [(name, value) for name, value in how.headers if name.lower() not in _HOP])
 
-    async def scheduled(self, cron: str = "", scheduled_time: datetime | None = None) -> None:
+    async def scheduled(self, cron: str = "", scheduled_time: datetime | str | None = None) -> None:
         """Let the Worker do what it does on a cron trigger. Raises JavaScriptError for what the handler throws."""
-        at_ms = self._host.now_us() // 1_000 if scheduled_time is None else int(scheduled_time.timestamp() * 1_000)
+        at_ms = (self._host.now_us() if scheduled_time is None else moment_us(scheduled_time)) // 1_000
         given = {"cron": cron, "scheduledTime": at_ms}
         ended = await self._ended(lambda on_end: self._runtime.begin(self._place, "scheduled", given, on_end))
         how = ended.ended
