@@ -7,6 +7,7 @@ import inspect
 import types
 from contextlib import contextmanager
 from http.client import responses
+from random import Random
 from typing import TYPE_CHECKING, Any
 
 from emulator.engine.clock import moment, moment_us
@@ -14,7 +15,7 @@ from emulator.engine.targets.awaits import late_call
 from emulator.engine.targets.invocation import LOST
 from emulator.workers.outgoing import Outgoing, answer_of
 from emulator.workers.python.batch import WorkerBatch
-from emulator.workers.python.console import Console, Line
+from emulator.workers.python.console import Console
 from emulator.workers.python.entry import ARGUMENTS, HANDLERS, Entry, call_with, places
 from emulator.workers.python.errors import FetchRefused, JsException, hearing, tell
 from emulator.workers.python.importing import Importer
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import ModuleType
 
+    from emulator.workers.console import Line
     from emulator.workers.host import Host
     from emulator.workers.python.environment import WorkerEnvironment
 
@@ -67,6 +69,7 @@ class Worker:
             wait_until=self._wait_until,
             now_us=host.now_us,
             environ=self._around.environ,
+            draw=Random(main.name),  # noqa: S311 - what a Worker draws is the same in every run
         )
         self._closed = False
         self._importer = Importer(_roots(main.parent, project), modules)
@@ -81,7 +84,7 @@ class Worker:
             if found is None:
                 raise RuntimeError(self._entry.missing("queue"))
             self._warn_of_narrow(found)
-            result = call_with(found, (WorkerBatch(batch),), (self.env, context))
+            result = call_with(found, (WorkerBatch(batch, raw=not inspect.ismethod(found)),), (self.env, context))
         return self._within(context, result) if inspect.isawaitable(result) else result
 
     async def fetch(self, request: Any, init: Any = None, /, **options: Any) -> Response:
