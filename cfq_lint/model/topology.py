@@ -9,7 +9,7 @@ from cfq_lint.facts.keys import CONSUMER_KEYS, QUEUES_KEYS, is_queue_name
 from cfq_lint.facts.limits import DELAY_SECONDS_MIN, RETRIES_DEFAULT
 from cfq_lint.facts.record import record
 from cfq_lint.model.finding import Fix
-from cfq_lint.source.node import ARRAY, OBJECT
+from cfq_lint.source.node import ARRAY, BROKEN, OBJECT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -99,7 +99,10 @@ class DeclaredQueue:
 
 @record
 class Links:
-    """The links of one file, in its order. `is_whole` is False where the file does not parse, and so may link anything."""
+    """The links of one file, in its order.
+
+    `is_whole` is False where the file does not parse, or leaves open which queue a consumer means, and so may link anything.
+    """
 
     consumers: tuple[ConsumerLink, ...] = ()
     producers: tuple[ProducerLink, ...] = ()
@@ -123,6 +126,7 @@ def links_of(worker: Worker) -> Links:
         ),
         tuple(link for each in environments for link in _producers(each)),
         () if worker.document.shadowed_by is not None else tuple(_workers(environments)),
+        worker.document.dialect is None or all(_tells_consumers(each) for each in environments),
         declared=tuple(_declared(worker)),
     )
 
@@ -144,6 +148,17 @@ def _workers(environments: Iterable[Environment]) -> Iterator[WorkerLink]:
         script = each.script
         if field is not None and script:
             yield WorkerLink(script, field.place, each.name, _is_whole(each))
+
+
+def _tells_consumers(environment: Environment) -> bool:
+    """Whether a file of another kind tells of all consumers which queue they mean: what it computes may be any."""
+    queues, listed = environment.queues, environment.list_field("consumers")
+    if (queues is not None and queues.kind == BROKEN) or (listed is not None and listed.kind == BROKEN):
+        return False
+    return all(
+        node.kind != BROKEN and all(each.key != "queue" or each.node.kind != BROKEN for each in node.value)
+        for node in (listed.items if listed is not None else ())
+    )
 
 
 def _is_whole(environment: Environment) -> bool:
@@ -245,7 +260,7 @@ def _producer(environment: Environment, producer: Producer, v8_place: Place | No
 class Topology:
     """All links of a run, and most of them by the name of the queue. Files come in order of path.
 
-    `is_whole` says that every file parses, so that these are all the links. `kept` is what one rule made of them and another
+    `is_whole` says that every file tells all, so that these are all the links. `kept` is what one rule made of them and another
     takes up, by the name of the module that made it.
     """
 

@@ -50,9 +50,9 @@ def check(topology: Topology, facts: Facts) -> Iterator[Finding]:
         if name is None or consumer.dead_letter_place is None or name in topology.consumers_of:
             continue
         consumers = facts.consumers(name)
-        if consumers or meant.by_dead_letters(consumer) is not None:
-            continue  # `dlq-name-near-miss` speaks of the latter
         proven = consumers is not None
+        if consumers or not (proven or topology.is_whole) or meant.by_dead_letters(consumer) is not None:
+            continue  # `dlq-name-near-miss` speaks of the last
         seconds = facts.unconsumed_dead_letter_seconds(name)
         message = (
             f"nobody {f'({facts.origin}) ' if proven else 'in this run '}consumes the dead-letter queue {name!r};"

@@ -23,8 +23,10 @@ from emulator.server.file_lock import FileLock, InUse
 from emulator.server.observe import logs
 from emulator.server.service import Service
 from emulator.server.uvicorn_server import bind, is_loopback, run
+from emulator.server.workers import Workers, introduce
 from emulator.testing.emulator import START, Emulator
 from emulator.workers.config import load
+from emulator.workers.outgoing import forwarding
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -32,7 +34,6 @@ if TYPE_CHECKING:
     from socket import socket
 
     from emulator.engine.delivery import Target
-    from emulator.workers.config import Config
 
 MEMORY = ":memory:"
 PORT = 8787
@@ -41,6 +42,13 @@ PORT = 8787
 def serve(
     config: Annotated[str | None, typer.Option(metavar="F", help="A wrangler file: its queues and consumers.")] = None,
     env: Annotated[str | None, typer.Option(metavar="E", help="An environment of that file.")] = None,
+    worker: Annotated[
+        list[str] | None,
+        typer.Option(metavar="F", help="A wrangler file whose Worker runs here, on the server's time; opens /emulator/…."),
+    ] = None,
+    outgoing: Annotated[
+        str | None, typer.Option(metavar="URL", help="The server that answers what Workers fetch; refused without one.")
+    ] = None,
     plan: Annotated[str, typer.Option(metavar="P", help="free or paid.")] = "paid",
     host: Annotated[
         str, typer.Option(metavar="H", help="Where to listen; beyond this computer only with a token.")
@@ -59,6 +67,7 @@ def serve(
     ] = None,
     account_id: Annotated[str | None, typer.Option(metavar="A", help="The only account to answer for.")] = None,
     time: Annotated[str, typer.Option(metavar="T", help="real, virtual, or a speed such as 60x.")] = "real",
+    seed: Annotated[int | None, typer.Option(metavar="N", help="The same ids and faults in every run; drawn without.")] = None,
     start: Annotated[str | None, typer.Option(metavar="T", help="When virtual time starts (ISO).")] = None,
     control: Annotated[bool, typer.Option(help="Open /emulator/…: time, faults, events, reset.")] = False,
     queue: Annotated[list[str] | None, typer.Option(metavar="Q", help="A queue to create if it is missing.")] = None,
@@ -124,31 +133,31 @@ def _service(path: str | None, tokens: Iterable[str], **given: Any) -> Service:
     time, plan = given["time"], given["plan"]
     begin: datetime | str = given["start"] or (START if time == "virtual" else moment(WallClock().now_us()))
     journal = SQLiteJournal(path or "", given["sync"].upper())
-    options: dict[str, Any] = {"plan": plan, "seed": None, "start": begin, "journal": journal}
-    config = given["config"]
-    emulator = Emulator(**options) if config is None else Emulator.from_wrangler(config, env=given["env"], **options)
+    options: dict[str, Any] = {"plan": plan, "seed": given["seed"], "start": begin, "journal": journal}
+    config, files = given["config"], given["worker"] or []
+    configs = [*([config] if config is not None else []), *files]
+    emulator = Emulator.from_wrangler(configs, env=given["env"], **options) if configs else Emulator(**options)
+    workers = _workers(emulator, files, given["env"], given["outgoing"])
     targets = _targets(emulator, given["push"] or (), given["consumer"] or (), given["push_timeout"])
     service = Service(
-        emulator, time=time, tokens=tokens, account_id=given["account_id"], control=given["control"], directory_path=path,
-        targets=targets,
+        emulator, time=time, tokens=tokens, account_id=given["account_id"], control=given["control"] or bool(files),
+        directory_path=path, targets=targets, workers=workers,
     )  # fmt: skip
     for name in dict.fromkeys([*(given["queue"] or ()), *targets]):
         if name not in emulator.queues:
             emulator.create_queue(name)
     if config is not None:
-        _introduce(service, load(config, given["env"], plan))
+        introduce(service.directory, load(config, given["env"], plan), service.now_us)
     service.attach_targets()
     return service
 
 
-def _introduce(service: Service, config: Config) -> None:
-    """Show the Worker of a wrangler file as the producer and the consumer that it is."""
-    producer, rows = {"type": "worker", "script": config.script}, service.directory.by_core
-    for name in config.bindings.values():
-        service.directory.save(rows[name], producers=[producer])
-    for name in config.consumers:
-        known = rows[name]["consumer"] or service.directory.new_consumer(service.now_us)
-        service.directory.save(rows[name], consumer=known | {"script": config.script})
+def _workers(emulator: Emulator, files: list[str], env: str | None, outgoing: str | None) -> Workers | None:
+    if not files:
+        if outgoing is not None:
+            raise ValueError("--outgoing is for Workers: give a --worker")
+        return None
+    return Workers(emulator, files, env, None if outgoing is None else forwarding(outgoing))
 
 
 def _targets(emulator: Emulator, pushes: Iterable[str], handlers: Iterable[str], timeout_seconds: float) -> dict[str, Target]:

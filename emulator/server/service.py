@@ -5,10 +5,11 @@ The others of the package ask it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from emulator.core.commands import Attach, SetConsumer
 from emulator.core.model import Consumer
+from emulator.engine.faults import CALM
 from emulator.engine.ids import Ids
 from emulator.server.access import Access
 from emulator.server.directory import Directory
@@ -23,10 +24,19 @@ if TYPE_CHECKING:
     from emulator.core.model import State
     from emulator.engine.account import Account
     from emulator.engine.delivery import Target
+    from emulator.server.workers import Workers
     from emulator.testing.emulator import Emulator
 
 _ERRORS_MAX = 100
 """So many errors of handlers are kept with their batches; the journal has the text of all."""
+
+
+class Forgotten(NamedTuple):
+    """How many deliveries, fates and lines of the ledger are from before the last reset."""
+
+    deliveries: int = 0
+    fates: int = 0
+    lines: int = 0
 
 
 class Service:
@@ -34,7 +44,7 @@ class Service:
 
     `time` is "virtual", "real" or a speed such as "60x". `tokens` are `TOKEN` or `TOKEN:read`; none at all lets everybody in.
     `account_id` None answers for every account. `control` opens `/emulator/…`. `directory_path` is the SQLite file in which ids
-    and dates are kept. `targets` are the consumers that it runs itself, by queue.
+    and dates are kept. `targets` are the consumers that it runs itself, by queue; `workers` the Workers.
     """
 
     def __init__(
@@ -47,14 +57,19 @@ class Service:
         control: bool = False,
         directory_path: str | None = None,
         targets: Mapping[str, Target] | None = None,
+        workers: Workers | None = None,
     ) -> None:
         self.emulator, self.account_id, self.control = emulator, account_id, control
         self.access = Access(tokens)
         self.account: Account = emulator.account
         self.targets = dict(targets or {})
+        self.workers = workers
+        self.forgotten = Forgotten()
         seeded = emulator.seed is not None and directory_path is None
         self.directory = Directory(Ids(f"rest:{emulator.seed}" if seeded else None), directory_path)
         self.directory.reconcile(self.state)
+        if workers is not None:
+            workers.introduce(self.directory, self.now_us)
         self.account.listeners.append(self.directory.hear)
         self.time = RunningTime(emulator.timeline, time)
         emulator.timeline.deliveries.public = self.directory.public
@@ -94,8 +109,22 @@ class Service:
             elif consumer.type == "worker":
                 self.execute(Attach(name))
 
+    def reset(self) -> None:
+        """Begin anew: no queue, no subscription, no fault, Workers as they were loaded first. Time goes on."""
+        if self.workers is not None:
+            self.workers.close()
+        self.emulator.forget()
+        self.account.use_faults(CALM)
+        records = self.account.ledger.records
+        self.forgotten = Forgotten(len(records.deliveries()), len(records.fates()), len(records.lines()))
+        if self.workers is not None:
+            self.workers.load()
+            self.workers.introduce(self.directory, self.now_us)
+
     def close(self) -> None:
         """Let go of everything."""
+        if self.workers is not None:
+            self.workers.close()
         self.emulator.close()
         self.watch.save()
         self.directory.close()

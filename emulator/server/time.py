@@ -27,14 +27,17 @@ _SPEED_MAX = 1_000_000
 
 
 class RunningTime:
-    """How time runs on a timeline. `speed` is how many emulated seconds a real one has; None: by order only."""
+    """How time runs on a timeline. `speed` is how many emulated seconds a real one has; None: by order only.
+
+    `order` is held by whoever moves the clock over several steps.
+    """
 
     def __init__(self, timeline: Timeline, time: str) -> None:
         self.timeline, self.account = timeline, timeline.account
         self.speed = speed_of(time)
         self._ahead_us = 0
         self._source = self._new_source()
-        self._order = asyncio.Lock()
+        self.order = asyncio.Lock()
         self._ended: asyncio.Event | None = None
         self._kick: asyncio.Event | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -85,7 +88,7 @@ class RunningTime:
             self._ahead_us += self.account.now_us - before_us
 
     async def _through(self, steps: Generator[None, None, None]) -> None:
-        async with self._order:
+        async with self.order:
             with contextlib.closing(steps):  # an order that is given up leaves the clock to others
                 for _ in steps:
                     await self._something_ends()

@@ -10,16 +10,21 @@
 
 from __future__ import annotations
 
+from functools import partial
+from itertools import count
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Self, overload
+from weakref import WeakValueDictionary
 
 from emulator.core import commands
 from emulator.core.decide.manage import find
 from emulator.core.limits import Limits, limits_of
 from emulator.core.model import Consumer
 from emulator.engine.account import Account
+from emulator.engine.alarms import Alarm
 from emulator.engine.clock import VirtualClock, moment, moment_us
 from emulator.engine.dead_letters import Redriven, redrive
+from emulator.engine.delivery import Failure
 from emulator.engine.driving import Driving
 from emulator.engine.faults import CALM, Faults
 from emulator.engine.journal import Journal, JournalError
@@ -32,22 +37,28 @@ from emulator.engine.timeline import Timeline
 from emulator.testing.queue import Queue
 from emulator.testing.report import Report
 from emulator.workers.bindings import Environment
+from emulator.workers.host import Attachable, Host
 from emulator.workers.setup import bindings_of, install, lacks_handler
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Awaitable, Callable, Iterable, Mapping
     from datetime import datetime, timedelta
 
     from emulator.core.events import Event
     from emulator.engine.delivery import Target
     from emulator.engine.ledger.records import Delivery, Fate
     from emulator.engine.targets.real_time import RealTime
-    from emulator.workers.python.worker import Worker
+    from emulator.workers.cron import Cron
     from emulator.workers.stores.shared import Stores
 
 
 START = "2026-01-01T00:00:00Z"
 """When a new emulator's clock starts."""
+
+
+ALIVE: WeakValueDictionary[int, Emulator] = WeakValueDictionary()
+"""Every emulator that somebody holds, in order: a failing test tells of those that it used."""
+_numbers = count()
 
 
 class Emulator:
@@ -74,6 +85,7 @@ class Emulator:
         if plan not in {"paid", "free"}:
             message = f"plan must be 'paid' or 'free', not {plan!r}"
             raise ValueError(message)
+        ALIVE[next(_numbers)] = self
         self.plan, self.seed = plan, seed
         self.flags = frozenset(flags)
         bounds, clock = limits_of(limits), VirtualClock(moment_us(start))
@@ -123,25 +135,50 @@ class Emulator:
             warn = emulator.timeline.deliveries.late_warnings.append
             for name, value in bindings_of(config, emulator.queue, emulator._shared_stores, warn).items():
                 emulator.env.bind(name, value)
+            emulator._schedule(config.owner, config.crons, None)
         emulator.env.declare()
         return emulator
 
-    def worker(self, path: str | PathLike[str], env: str | None = None, **options: Any) -> Worker:
-        """A Python Worker's own source: of a wrangler file, with its queues, consumers and bindings; or a .py file.
+    def worker(self, path: str | PathLike[str], env: str | Mapping[str, Any] | None = None, **options: Any) -> Any:
+        """A Worker's own source, Python, JavaScript or TypeScript: of a wrangler file, with its queues, consumers and bindings;
+        or a file of code, for the consumers that wait for a handler.
 
-        A file is loaded for the consumers that wait for a handler. `secrets` and `bindings` go into the Worker's `env`, and a
-        store for each name in `kv` and `d1`; `fetch` answers its outgoing requests, which are refused without it. Raises
-        Refused (ConfigRefused), and what the Worker's module raises.
-        """
-        from emulator.workers.host import Host
-        from emulator.workers.python.loading import load as load_worker
+        `env` names an environment of the file, or gives bindings: values, and objects of the test for what is not emulated.
+        `fetch` answers its outgoing requests, which are refused without it. `secrets` go into the Worker's `env`; of a Python
+        Worker, so does a store for each name in `kv` and `d1`. Raises Refused (ConfigRefused), and what the module raises.
+        """  # noqa: D205 - the first sentence needs two lines
+        from emulator.workers.loading import load
 
         host = Host(
-            self.account, self.env, self._shared_stores(), self._claimed, self.flags, self.default_content_type,
-            self.account.clock.now_us, self.queue, self.attach, self._driving.run, self._driving.keep,
-            self.timeline.deliveries.late_warnings.append,
+            self.account, self.env, self._shared_stores(), self._claimed, self.timeline.deliveries, self.flags,
+            self.default_content_type, self.account.clock.now_us, self.queue, self.attach, self._driving.run,
+            self._driving.keep, self.timeline.deliveries.late_warnings.append, self._schedule,
         )  # fmt: skip
-        return load_worker(host, path, env, **options)
+        return load(host, path, env, **options)
+
+    def _schedule(self, owner: str, crons: Iterable[Cron], run: Callable[[str, datetime], Awaitable[Any]] | None) -> None:
+        """Let a Worker's crons go off as time passes; where there is no Worker, the report tells of each that would have."""
+        deliveries, idle = self.timeline.deliveries, set[str]()
+
+        async def work(cron: Cron, at_us: int) -> None:
+            assert run is not None, "asked below"
+            try:
+                await run(cron.text, moment(at_us))
+            except Exception as error:  # noqa: BLE001 - whatever a handler raises is its outcome
+                deliveries.failures.append(Failure(self.account.now_us, f"cron {cron.text!r} of {owner}", 0, error))
+
+        def ring(cron: Cron, at_us: int) -> None:
+            if run is not None:
+                self._driving.keep(work(cron, at_us))
+            elif cron.text not in idle:
+                idle.add(cron.text)
+                deliveries.late_warnings.append(
+                    f"cron {cron.text!r} of {owner} went off, and there is no code to run: load the Worker with emu.worker()"
+                )
+
+        self.timeline.alarms.set(
+            owner, [Alarm(owner, each.next_after_us, partial(ring, each)) for each in crons], self.account.now_us
+        )
 
     def _shared_stores(self) -> Stores:
         """The KV namespaces and databases of the account, made when they are first asked for."""
@@ -150,6 +187,13 @@ class Emulator:
         if self._stores is None:
             self._stores = Stores(self.account.clock.now_us)
         return self._stores
+
+    def forget(self) -> None:
+        """Delete every queue, and everything in stores. Time goes on, and what has happened has happened."""
+        for name in self.queues:
+            self.delete_queue(name)
+        if self._stores is not None:
+            self._stores.clear()
 
     # --- queues and consumers
 
@@ -218,6 +262,8 @@ class Emulator:
 
     def _target(self, handler: Any) -> Target:
         """Where batches go: to a Python handler on virtual time, or to the endpoint of a URL. Raises TypeError, ValueError."""
+        if isinstance(handler, Attachable):
+            return handler.target()
         if not (isinstance(handler, str) and "://" in handler):
             return PythonTarget(self.runtime, handler, self.env, waits=NO_WAIT_FLAG not in self.flags)
         from emulator.engine.targets.real_time import RealTime

@@ -1,4 +1,4 @@
-"""The pytest plugin: fixture and marker `cf_queues`, option `--cf-queues-seed`, and the timeline of every message on a failure.
+"""The pytest plugin: fixture and marker `cf_queues`, option `--cf-queues-seed`, and what happened where a test fails.
 
     @pytest.mark.cf_queues(config="wrangler.jsonc", env="staging", plan="free", seed=7)
     def test_mail(cf_queues):
@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,9 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Generator
 
     from emulator.testing.emulator import Emulator
-
-_LINES_MAX = 200
-"""A longer timeline is cut in the middle: nobody reads it whole."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -70,27 +68,49 @@ def made_for(request: pytest.FixtureRequest) -> Emulator:
     return Emulator.from_wrangler(beside if beside.exists() else config, **options)
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Remember which emulators there were, and how far they had come."""
+    item.stash[_BEFORE] = {number: _progress(emulator) for number, emulator in _alive().items()}
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Show the timeline of every message where a test has failed."""
+    """Tell, where a test has failed, what happened on every emulator that it used: the fixture's and those made by hand."""
     report = yield
-    emulator = item.stash.get(EMULATOR, None)
-    if report.when == "call" and report.failed and emulator is not None:
-        report.sections.append((f"cf_queues: timeline, seed {emulator.seed}", _timeline(emulator)))
+    if report.when != "call" or not report.failed:
+        return report
+    before, own = item.stash.get(_BEFORE, {}), item.stash.get(EMULATOR, None)
+    used = [each for number, each in _alive().items() if before.get(number) != _progress(each)]
+    for emulator in sorted(used, key=lambda each: each is not own)[:_EMULATORS_MAX]:
+        name = "cf_queues" if emulator is own else "emulator"
+        report.sections.append((f"{name}: what happened, seed {emulator.seed}", _story(emulator, item.config)))
     return report
 
 
-def _timeline(emulator: Emulator) -> str:
-    """The table of what happened, and the report."""
+def _alive() -> dict[int, Emulator]:
+    """The emulators that there are; asking loads nothing."""
+    module = sys.modules.get("emulator.testing.emulator")
+    return {} if module is None else dict(module.ALIVE)
+
+
+def _progress(emulator: Emulator) -> tuple[int, int]:
+    account = getattr(emulator, "account", None)  # there is none where its making failed
+    return (0, 0) if account is None else (account.sequence, account.now_us)
+
+
+def _story(emulator: Emulator, config: pytest.Config) -> str:
+    from emulator.testing.failure import story
+
+    terminal = config.get_terminal_writer() if config.pluginmanager.hasplugin("terminalreporter") else None
     try:
-        lines = str(emulator.trace()).splitlines()
-        if len(lines) > _LINES_MAX:
-            half = _LINES_MAX // 2
-            lines[half:-half] = [f"… {len(lines) - _LINES_MAX} lines …"]
-        return "\n".join([*lines, "", str(emulator.report())])
-    except Exception as error:  # noqa: BLE001 - the timeline may not hide why the test failed
-        return f"the timeline could not be read: {error!r}"
+        return story(emulator, *((terminal.fullwidth,) if terminal else ()), colour=terminal is not None and terminal.hasmarkup)
+    except Exception as error:  # noqa: BLE001 - it may not hide why the test failed
+        return f"what happened could not be read: {error!r}"
 
 
 EMULATOR: pytest.StashKey[Emulator] = pytest.StashKey()
-"""Where a test's emulator is kept, whose timeline a failure shows."""
+"""Where a test's emulator is kept, of which a failure tells."""
+_BEFORE: pytest.StashKey[dict[int, tuple[int, int]]] = pytest.StashKey()
+_EMULATORS_MAX = 3
+"""Of so many emulators at most a failing test tells."""

@@ -113,7 +113,7 @@ class Report:
         if self.warnings:
             parts += ["Warnings", *(f"  {text}" for text in self.warnings)]
         if self.errors:
-            lines = (f"  {e.at.isoformat()} {e.queue} batch {e.batch}: {error_repr(e.error)}" for e in self.errors)
+            lines = (f"  {e.at.isoformat()} {e.where}: {error_repr(e.error)}" for e in self.errors)
             parts += ["Handler errors", *lines]
         return "\n".join(parts)
 

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import urlsplit, urlunsplit
 
 from emulator.engine import bodies
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from datetime import datetime
 
 _OK = 200
+_ANSWER_SECONDS = 30.0
+"""So long, in real time, the server of a test may take to answer a Worker."""
+_OF_ONE_HOP = frozenset({"connection", "content-length", "host", "keep-alive", "te", "transfer-encoding", "upgrade"})
 
 
 class Outgoing(NamedTuple):
@@ -52,6 +57,28 @@ def answer_of(given: Any) -> Answer:
     if hasattr(given, "status") and hasattr(given, "headers"):
         return _answer(given.status, given.headers, given.body)
     return _answer(_OK, {}, given)
+
+
+def forwarding(url: str) -> Callable[[Outgoing], Any]:
+    """An answerer that asks the server at a URL: with the request's own path and query, and whom it was for in the headers
+    X-Forwarded-Host and X-Forwarded-Proto. Raises ValueError for a URL that is none.
+    """  # noqa: D205 - the first sentence needs two lines
+    base = urlsplit(url)
+    if base.scheme not in {"http", "https"} or not base.netloc:
+        message = f"{url!r} is no URL of a server: http://127.0.0.1:9000 is one"
+        raise ValueError(message)
+    import httpx
+
+    client = httpx.Client(timeout=_ANSWER_SECONDS, trust_env=False)
+
+    def forward(sent: Outgoing) -> Any:
+        to = urlsplit(sent.url)
+        headers = [(name, value) for name, value in sent.headers.items() if name.lower() not in _OF_ONE_HOP]
+        headers += [("X-Forwarded-Host", to.netloc), ("X-Forwarded-Proto", to.scheme)]
+        target = urlunsplit((base.scheme, base.netloc, base.path.rstrip("/") + to.path, to.query, ""))
+        return client.request(sent.method, target, headers=headers, content=sent.body)
+
+    return forward
 
 
 def _answer(status: int, headers: Any, body: Any) -> Answer:

@@ -42,7 +42,8 @@ def test_the_delay_of_a_batch_and_of_a_lease_too(emu, name):
     emu.env.JOBS.sendBatch([{"body": 1}], {name: 7})
     emu.consume("jobs", type="http_pull")
     emu.advance(7)
-    assert len(leased := jobs.pull()) == 4
+    leased = jobs.pull()
+    assert len(leased) == 4
     jobs.ack(retries=[{"lease_id": leased[0].lease_id, name: 7}])
     assert [(m.ready_at - emu.now).total_seconds() for m in jobs.messages() if m.state == "delayed"] == [7]
 

@@ -97,6 +97,28 @@ def test_a_reference_that_is_not_certain_is_unknown(references):
     assert only(text)["queue"] is None
 
 
+def test_one_for_each_of_other_resources_is_theirs():
+    kind, expressions = "cloudflare_queue_consumer", {"queue_id": {"references": ["each.value.queue_id", "each.value"]}}
+    queues = [{"address": f'cloudflare_queue.q["{key}"]', "type": "cloudflare_queue", "name": "q", "index": key, "values": {"queue_name": f"q-{key}"}} for key in "ab"]
+    consumers = [{"address": f'{kind}.c["{key}"]', "type": kind, "name": "c", "index": key, "values": {"type": "worker", "script_name": "w"}} for key in "ab"]
+    declared = {"address": f"{kind}.c", "expressions": expressions, "for_each_expression": {"references": ["cloudflare_queue.q"]}}
+    whole = {
+        "format_version": "1.2",
+        "planned_values": {"root_module": {"resources": queues + consumers}},
+        "configuration": {"root_module": {"resources": [declared]}},
+    }
+    assert [each.queue_name for each in Worker(document_of(json.dumps(whole), "plan.json")).consumers()] == ["q-a", "q-b"]
+    declared["for_each_expression"] = {"references": ["local.queues"]}
+    assert [each.queue_name for each in Worker(document_of(json.dumps(whole), "plan.json")).consumers()] == ["", ""]
+
+
+@pytest.mark.parametrize(("consumed", "codes"), [("'other'", ["CFQ404"]), ("process.env.Q", [])])
+def test_where_a_consumer_s_queue_is_unknown_nobody_says_that_a_queue_has_none(consumed, codes):
+    trigger = f"{{ type: 'queue', name: {consumed}, deadLetterQueue: 'd' }}, {{ type: 'queue', name: 'd' }}"
+    text = f"export default {{ worker: {{ name: 'w', triggers: [{trigger}], env: {{ P: {{ type: 'queue', name: 'p' }} }} }} }};"
+    assert [each.code for each in lint_text(text, "cloudflare.config.ts", ignore=["CFQ301"]).findings] == codes
+
+
 def test_in_the_account_only_what_no_plan_makes_is_missing(tmp_path):
     snapshot = tmp_path / "facts.json"
     snapshot.write_text('{"plan": "paid", "queues": {"there": {}}}')

@@ -34,7 +34,8 @@ class Resource:
 
     `index` is its key under `for_each` or `count` as it is written in its address, None where there is neither; `module` the
     modules that it stands in, each a name and its index; `unknown` the keys that only applying tells, as the plan has them;
-    `expressions` what its configuration says of each key; `actions` what the plan does to it.
+    `expressions` what its configuration says of each key, `for_each` of what there is one for each; `actions` what the plan
+    does to it.
     """
 
     kind: str
@@ -47,6 +48,7 @@ class Resource:
     values: dict[str, Node]
     unknown: dict[str, Any]
     expressions: dict[str, Any]
+    for_each: dict[str, Any]
     actions: tuple[str, ...]
     prior: dict[str, Any]
 
@@ -108,6 +110,7 @@ class Plan:
                     fields(own.get("values")),
                     _dict(_plain(change.get("after_unknown"))),
                     _dict(declared.get(f"{kind}.{name}", {}).get("expressions")),
+                    _dict(declared.get(f"{kind}.{name}", {}).get("for_each_expression")),
                     tuple(str(each.value) for each in items(change.get("actions"))),
                     _dict(_plain(change.get("before"))),
                 )
@@ -139,12 +142,18 @@ class Plan:
     def referred(self, resource: Resource, key: str) -> tuple[Resource, str] | None:
         """The resource, and its attribute, that an expression of a resource comes to; None where that is not certain."""
         references = _dict(resource.expressions.get(key)).get("references")
+        attribute = _attribute_of_each(references)
+        if attribute is not None:  # one for each of other resources
+            found = self._follow(
+                [*_strings(resource.for_each.get("references")), "each.key"], resource.module, resource.index, 0
+            )
+            return (found[0], attribute) if found is not None and not found[1] else None
         return self._follow(references, resource.module, resource.index, 0)
 
     def _follow(
         self, references: Any, module: tuple[tuple[str, str | None], ...], index: str | None, depth: int
     ) -> tuple[Resource, str] | None:
-        named = [each for each in references if isinstance(each, str)] if isinstance(references, list) else []
+        named = _strings(references)
         each_key = not _EACH.isdisjoint(named) or any(one.startswith("each.value.") for one in named)
         named = [each for each in named if each.split(".")[0] not in {"each", "count", "path", "terraform"}]
         # Of `a.b.c` Terraform lists `a.b` as well: the longest alone says more.
@@ -182,6 +191,20 @@ class Plan:
         inside = (*module, (name, written.strip('"') if written else index))
         expression = _dict(_dict(_dict(self._config(inside).get("outputs")).get(output)).get("expression"))
         return self._follow(expression.get("references"), inside, None, depth + 1)
+
+
+def _strings(references: Any) -> list[str]:
+    return [each for each in references if isinstance(each, str)] if isinstance(references, list) else []
+
+
+def _attribute_of_each(references: Any) -> str | None:
+    """The attribute that an expression takes of `each.value`, if it is made of nothing else."""
+    named = set(_strings(references)) - {"each.value"}
+    parts = named.pop().split(".") if len(named) == 1 else []
+    return parts[2] if len(parts) == _PARTS and parts[:2] == ["each", "value"] else None
+
+
+_PARTS = 3
 
 
 def module_path(address: str) -> tuple[tuple[str, str | None], ...]:

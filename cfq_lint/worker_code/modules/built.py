@@ -9,6 +9,7 @@ import json
 import os
 import re
 
+from cfq_lint.worker_code.modules.module import is_minified
 from cfq_lint.worker_code.modules.paths import SCRIPTS, behind, join
 from cfq_lint.worker_code.modules.tsconfig import plain_json
 
@@ -21,9 +22,6 @@ _MAP = re.compile(r"//[#@] sourceMappingURL=(\S+)\s*$")
 _MARKS = re.compile(
     r"//[#@] sourceMappingURL=|^var __(?:defProp|create|getOwnPropNames|name) = |__webpack_require__\(", re.MULTILINE
 )
-_LINE_MAX = 5_000
-"""No line that somebody wrote is that long."""
-_LENGTH_MAX = 1_000_000
 _MAPPED_MAX = 40
 _WORD = re.compile(r"(?<![\w./-])((?:\./)?[\w.-]+(?:/[\w.-]+)*\.[cm]?[jt]sx?)(?![\w/-])")
 _ASTRO = re.compile(r"workerEntryPoint\s*:\s*(?:\{[^{}]*?path\s*:\s*)?[\"'`]([^\"'`]+)[\"'`]")
@@ -39,9 +37,7 @@ _MAY_HANDLE = re.compile(r"\bqueue\b")
 
 def is_built(text: str) -> bool:
     """Whether a text is certainly what a build wrote."""
-    if len(text) > _LENGTH_MAX or _MARKS.search(text) is not None:
-        return True
-    return any(len(line) > _LINE_MAX for line in text.splitlines())
+    return _MARKS.search(text) is not None or is_minified(text)
 
 
 class Sources:

@@ -20,6 +20,11 @@ if TYPE_CHECKING:
     from cfq_lint.worker_code.tree import statements as s
 
 
+LENGTH_MAX = 1_000_000
+LINE_MAX = 10_000
+"""No line that somebody wrote is that long."""
+
+
 class Module:
     """One source, or a view of it from inside of a function: then `around` says what the names of a function around stand for.
 
@@ -136,13 +141,20 @@ def _set_at_the_top(body: tuple[n.Node, ...]) -> Iterator[tuple[n.Node, n.Node]]
             yield node.target, node.value
 
 
-def read(path: str, text: str) -> Module | None:
-    """The module; None where it does not parse, or is nested too deep to be read."""
+def is_minified(text: str) -> bool:
+    """Whether a text is nothing that somebody wrote by hand, nor anything that is worth the time of reading it."""
+    return len(text) > LENGTH_MAX or (len(text) > LINE_MAX and any(len(line) > LINE_MAX for line in text.splitlines()))
+
+
+def read(path: str, text: str) -> Module | str:
+    """The module, or why it cannot be read."""
+    if is_minified(text):
+        return "is minified, or too long to be read"
     try:
         source = _parsed(path, text)
-        return Module(path, text, source) if source is not None else None
+        return Module(path, text, source) if source is not None else "does not parse"
     except RecursionError:
-        return None
+        return "is nested too deep to be read"
 
 
 def _parsed(path: str, text: str) -> s.Source | None:

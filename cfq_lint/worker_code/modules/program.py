@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     Found: TypeAlias = tuple[Module, Function]
 
-MODULES_MAX = 200
-"""No Worker has that many modules of its own; what has is not read on."""
+MODULES_MAX, LENGTH_MAX = 200, 4_000_000
+"""How many modules are read of a Worker, and how many characters; what is beyond that is unread."""
 ENTRY_CLASS = "Default"
 """The class that a Python Worker exports. https://developers.cloudflare.com/workers/languages/python/basics/"""
 _HOOK = "cloudflare:queue"
@@ -50,6 +50,7 @@ class Program(Tables):
         self._imports = imports
         self._modules: dict[str, Module | None] = {}
         self._unread: dict[str, None] = {}
+        self.length = 0
 
     # --- modules
 
@@ -82,14 +83,17 @@ class Program(Tables):
             text = self._imports.read(path) if self._imports is not None else None
             if text is None:
                 return None
-            if len([each for each in self._modules.values() if each is not None]) >= MODULES_MAX:
+            self.length += len(text)
+            if len(self.modules) >= MODULES_MAX or self.length > LENGTH_MAX:
                 self._unread[path] = None
                 return None
-            made = self._modules[path] = as_module(path, text)
-            if made is None:
-                self._unread[path] = None
-            else:
-                self._link(made)
+            made = as_module(path, text)
+            if isinstance(made, str):
+                self._modules[path], self._unread[path] = None, None
+                self.problem = f"{path} {made}" if path == self.entry else self.problem
+                return None
+            self._modules[path] = made
+            self._link(made)
         return self._modules[path]
 
     def target(self, module: Module, source: str) -> Module | None:
@@ -116,6 +120,10 @@ class Program(Tables):
 
     def handlers(self) -> list[Found]:
         """The queue handlers of the entry, each with the module that it stands in."""
+        return [(module, module.function(node, node.name, owner)) for module, node, owner, _ in self.handling()]
+
+    def handling(self) -> list[tuple[Module, n.Lambda, str, Value | None]]:
+        """The same as they are written, with their owners and with what they are called on."""
         module = self.module(self.entry)
         if module is None:
             return []
@@ -127,8 +135,8 @@ class Program(Tables):
                 home = replace(home, is_instance=True)
             values = [self.member(home, "queue") if home is not None else None]
             values = values if values[0] is not None else [*self._of_hooks(module)]
-        found = [self.found(each, module) for each in values if each is not None]
-        return [each for each in found if each is not None]
+        found = [(self.located(each, module), each.this) for each in values if each is not None]
+        return [(*each, this) for each, this in found if each is not None]
 
     def _of_hooks(self, module: Module) -> Iterator[Value]:
         """What a plugin of Nitro's does with a batch: `hooks.hook("cloudflare:queue", ({ batch, env }) => …)`."""
@@ -140,15 +148,23 @@ class Program(Tables):
                         yield replace(found, node=_as_handler(found.node))
 
     def _of_python(self, module: Module) -> list[Value | None]:
+        """A method of the class that a Python Worker exports, else the module's own function."""
         entry = self.exported(module, ENTRY_CLASS)
-        values = [self.exported(module, "on_queue")]
         if entry is not None and isinstance(entry.node, n.Class):
             instance = Value(entry.module, entry.node, entry.around, is_instance=True)
-            values += [self.member(instance, name) for name in _OF_PYTHON]
-        return values
+            for name in _OF_PYTHON:
+                found = self.member(instance, name)
+                if found is not None:
+                    return [found]
+        return [self.exported(module, "on_queue")]
 
     def found(self, value: Value, near: Module) -> Found | None:
-        """The function that a value is, or that a wrapper is given; in `near` itself where it stands inside of that."""
+        """The same as a function in steps."""
+        located = self.located(value, near)
+        return (located[0], located[0].function(located[1], located[1].name, located[2])) if located is not None else None
+
+    def located(self, value: Value, near: Module) -> tuple[Module, n.Lambda, str] | None:
+        """The function that a value is, or that a wrapper is given, with its owner; in `near` where it is inside of that."""
         for _ in range(4):
             if not isinstance(value.node, n.Invoke) or isinstance(value.node, n.New):
                 break
@@ -166,7 +182,7 @@ class Program(Tables):
         elif value.around or value.this is not None:
             module = module.view(value.around, value.this)
             self._link(module)
-        return module, module.function(value.node, value.node.name, owner)
+        return module, value.node, owner
 
     def callee(self, module: Module, chain: tuple[str, ...], owner: str = "") -> Found | None:
         """The function that a path means, in a method of `owner` where there is one; None where it is not certain."""
@@ -213,6 +229,10 @@ class Program(Tables):
         found = next((each for each in bases if each is not None and isinstance(each.node, n.Class)), None)
         return Value(found.module, found.node, this.around, is_instance=True) if found is not None else None
 
+    def meaning(self, module: Module, name: str) -> Value | None:
+        """What a name means in a module; None where it is not certain."""
+        return self._start(module, name, "")
+
     def constant(self, module: Module, name: str) -> str | None:
         """The text that a name means; None where it is not certain."""
         value = self._start(module, name, "")
@@ -247,6 +267,5 @@ def load(
     if imports.read(entry) is None:
         return Program(entry, None, f"{entry} cannot be read", "build it, or correct `main`")
     program = Program(entry, imports, variables=variables)
-    if program.module(entry) is None:
-        return Program(entry, None, f"{entry} does not parse", "correct it")
+    program.remedy = "correct it" if program.module(entry) is None else ""
     return program

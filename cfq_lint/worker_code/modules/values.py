@@ -15,20 +15,48 @@ from cfq_lint.worker_code.tree.asking import bound_names, chain_of, outside_of_f
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
+    from typing import Concatenate, ParamSpec
+
+    Given = ParamSpec("Given")
 
 
+STEPS_MAX = 20_000
+"""No question about a Worker takes that many; what does goes in circles."""
 DEPTH_MAX = 32
 """No value is handed on that often; what is goes round in a circle."""
 _BOUND = frozenset({"bind", "withBindings"})
 _THIS = "this"
 
 
+def _bounded(method: Callable[Concatenate[Values, Given], Value | None]) -> Callable[Concatenate[Values, Given], Value | None]:
+    """A method that gives None once a question has taken too many steps, whoever asked it in turn."""
+
+    def inner(self: Values, /, *given: Given.args, **named: Given.kwargs) -> Value | None:
+        if self.running == 0:
+            self.left = STEPS_MAX
+        if self.left <= 0:
+            return None
+        self.left -= 1
+        self.running += 1
+        try:
+            return method(self, *given, **named)
+        finally:
+            self.running -= 1
+
+    return inner
+
+
 class Values:
-    """The resolver. `variables` are the texts in `env`; where modules come from is left to whoever reads them."""
+    """The resolver. `variables` are the texts in `env`; where modules come from is left to whoever reads them.
+
+    `running` are the questions that are being answered, and `left` the steps that may still be taken for the first of them.
+    """
 
     def __init__(self, variables: Mapping[str, str]) -> None:
         self.variables = variables
+        self.running = 0
+        self.left = 0
 
     def target(self, module: Module, source: str) -> Module | None:
         """The module that an import means, where it can be read."""
@@ -36,6 +64,7 @@ class Values:
 
     # --- names and paths
 
+    @_bounded
     def value(self, at: Value, depth: int = 0) -> Value | None:
         """What an expression stands for; a call that nobody can follow stands for itself."""
         if depth > DEPTH_MAX:
@@ -96,6 +125,7 @@ class Values:
             return Value(inner, inner.source.body, {}) if inner is not None else None
         return found
 
+    @_bounded
     def exported(self, module: Module, name: str, depth: int = 0) -> Value | None:
         """What a name stands for that a module exports; in Python whatever it binds."""
         if depth > DEPTH_MAX:
@@ -134,6 +164,7 @@ class Values:
 
     # --- members
 
+    @_bounded
     def member(self, of: Value, name: str, depth: int = 0) -> Value | None:
         """What `of.name` stands for."""
         if depth > DEPTH_MAX:

@@ -24,15 +24,15 @@ if TYPE_CHECKING:
 class Trace(Sequence[Line]):
     """The timeline of a message, or of all: a sequence of lines that prints as a table. `ends` are the states they ended in.
 
-    It is of the moment at which it was asked for.
+    It is of the moment at which it was asked for. That of all begins with line number `first`.
     """
 
-    def __init__(self, ledger: Ledger, message_id: str | None = None) -> None:
+    def __init__(self, ledger: Ledger, message_id: str | None = None, first: int = 0) -> None:
         self._records, self._id = ledger.records, message_id
         self._histories: list[History] | None = None
         self._end, self._consumed = len(ledger.records.rows), frozenset(ledger.consumed)
         if message_id is None:
-            self._lines = ledger.records.lines()
+            self._lines = ledger.records.lines()[first:]
             return
         found = self._histories = ledger.records.histories_of(message_id)
         numbers = sorted(number for each in found for entry in each.entries for number in ledger.records.entries[entry])

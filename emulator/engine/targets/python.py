@@ -37,7 +37,7 @@ class PythonTarget:
 
     def __init__(self, runtime: PythonRuntime, handler: Any, env: Any, *, waits: bool = True) -> None:
         self.runtime: PythonRuntime = runtime
-        self.env, self.waits = env, waits
+        self.env, self.waits, self.handler = env, waits, handler
         self.call: Call = handler_call(handler)
 
     def deliver(self, delivery: Delivery) -> Settle | None:

@@ -39,6 +39,12 @@ class NoRoute(Refused):
     code, name, status, cause = 7003, "NoRoute", 404, "Could not route to this path, perhaps your object identifier is invalid?"
 
 
+class WorkerFailed(Refused):
+    """A Worker's fetch handler raised: https://developers.cloudflare.com/workers/observability/errors/."""
+
+    code, name, status, cause = 1101, "WorkerThrewException", 500, "Worker threw exception"
+
+
 class MethodNotAllowed(Refused):
     """The path exists, with other methods."""
 

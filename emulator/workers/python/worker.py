@@ -7,14 +7,15 @@ import inspect
 import types
 from contextlib import contextmanager
 from http.client import responses
+from random import Random
 from typing import TYPE_CHECKING, Any
 
-from emulator.engine.clock import moment
+from emulator.engine.clock import moment, moment_us
 from emulator.engine.targets.awaits import asks, late_call
 from emulator.engine.targets.invocation import LOST
 from emulator.workers.outgoing import Outgoing, answer_of
 from emulator.workers.python.batch import WorkerBatch
-from emulator.workers.python.console import Console, Line
+from emulator.workers.python.console import Console
 from emulator.workers.python.entry import ARGUMENTS, HANDLERS, Entry, call_with, places
 from emulator.workers.python.errors import FetchRefused, JsException, hearing, tell
 from emulator.workers.python.importing import Importer
@@ -26,9 +27,11 @@ from emulator.workers.python.surroundings import Surroundings
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Generator, Iterator
     from contextlib import AbstractContextManager
+    from datetime import datetime
     from pathlib import Path
     from types import ModuleType
 
+    from emulator.workers.console import Line
     from emulator.workers.host import Host
     from emulator.workers.python.environment import WorkerEnvironment
 
@@ -66,6 +69,7 @@ class Worker:
             wait_until=self._wait_until,
             now_us=host.now_us,
             environ=self._around.environ,
+            draw=Random(main.name),  # noqa: S311 - what a Worker draws is the same in every run
         )
         self._closed = False
         self._importer = Importer(_roots(main.parent, project), modules)
@@ -80,7 +84,7 @@ class Worker:
             if found is None:
                 raise RuntimeError(self._entry.missing("queue"))
             self._warn_of_narrow(found)
-            result = call_with(found, (WorkerBatch(batch),), (self.env, context))
+            result = call_with(found, (WorkerBatch(batch, raw=not inspect.ismethod(found)),), (self.env, context))
         return self._within(context, result) if inspect.isawaitable(result) else result
 
     async def fetch(self, request: Any, init: Any = None, /, **options: Any) -> Response:
@@ -93,6 +97,11 @@ class Worker:
             message = f"a fetch handler gives a Response, not {type(answer).__name__}"
             raise TypeError(message)
         return answer
+
+    async def scheduled(self, cron: str = "", scheduled_time: datetime | None = None) -> None:
+        """Let the Worker do what it does on a cron trigger. Raises what the handler raises, RuntimeError without one."""
+        at_us = self._host.now_us() if scheduled_time is None else moment_us(scheduled_time)
+        await self._run("scheduled", (ScheduledController(cron, at_us // 1_000),))
 
     def call(self, name: str, *given: Any, **named: Any) -> Any:
         """Call a handler (`env` and `ctx` are added), a function of the module, or a method of the Worker's class.
@@ -202,6 +211,21 @@ class Worker:
 
     def __repr__(self) -> str:
         return f"<Worker {self._main.name}>"
+
+
+class ScheduledController:
+    """What a `scheduled` handler gets: `cron`, `scheduledTime` in milliseconds since 1970, `noRetry()`."""
+
+    type = "scheduled"
+
+    def __init__(self, cron: str, scheduled_ms: int) -> None:
+        self.cron, self.scheduledTime = cron, scheduled_ms
+
+    def noRetry(self) -> None:  # noqa: N802 - JavaScript's name
+        """Nothing: a cron trigger that fails is not run again."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise missing(self, "controller", name)
 
 
 class RequestContext:

@@ -43,7 +43,7 @@ def answer(bucket: R2, headers: Mapping[str, str], body: bytes) -> Answer:
         named = {"CF-R2-Error": msgspec.json.encode(error).decode()}
         if refused.object is None:
             return Answer(refused.status, named, b"")
-        told = msgspec.json.encode(_head(refused.object))
+        told = msgspec.json.encode(_head(refused.object, 0, len(refused.object.body)))
         return Answer(refused.status, {**named, "CF-R2-Metadata-Size": str(len(told))}, told)
     return Answer(200, {"CF-R2-Metadata-Size": str(len(told)), "Content-Type": "application/json"}, told + content)
 

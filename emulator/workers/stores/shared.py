@@ -37,6 +37,12 @@ class Stores:
         """The bucket of a name."""
         return self._r2.setdefault(name, R2(lambda: self._now_us() // 1_000))
 
+    def clear(self) -> None:
+        """Forget everything: who is loaded from now on finds empty stores."""
+        _close(self._d1)
+        for each in (self._kv, self._d1, self._r2):
+            each.clear()
+
 
 def _close(databases: dict[str, D1]) -> None:
     for database in databases.values():

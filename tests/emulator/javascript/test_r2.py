@@ -83,6 +83,7 @@ def test_every_call_gives_what_it_gives_over_miniflare(tools, tmp_path, service)
     )  # fmt: skip
     expected = miniflare_says()
     assert len(told) > 90
+    assert "not a function" not in json.dumps(told)
     assert {name: (told[name], expected[name]) for name in expected if told[name] != expected[name]} == {}
     assert told.keys() == expected.keys()
 

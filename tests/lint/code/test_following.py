@@ -50,6 +50,7 @@ PY = {
     "a class": ("class Default(WorkerEntrypoint):\n    async def queue(self, batch):\n        pass  # here\n", {}),
     "on_queue in it": ("class Default(WorkerEntrypoint):\n    async def on_queue(self, batch):\n        pass  # here\n", {}),
     "a function": ("async def on_queue(batch, env):\n    pass  # here\n", {}),
+    "a class that hands it on": ("class Default(WorkerEntrypoint):\n    async def queue(self, batch):\n        await on_queue(batch, self.env)  # here\nasync def on_queue(batch, env):\n    pass\n", {}),
     "an imported function": ("from jobs import on_queue\n", {"src/jobs.py": "async def on_queue(batch, env):\n    pass  # here\n"}),
     "an imported class": ("from app.worker import Default\n", {"src/app/__init__.py": "", "src/app/worker.py": "class Default(WorkerEntrypoint):\n    async def queue(self, batch):\n        pass  # here\n"}),
     "inherited": ("from base import Consumer\nclass Default(Consumer):\n    pass\n", {"src/base.py": "class Consumer(WorkerEntrypoint):\n    async def queue(self, batch):\n        pass  # here\n"}),
@@ -150,3 +151,53 @@ def test_what_a_handler_calls_is_found(name):
                 waiting.append(called)
     lines = {program.modules[spot.path].text.splitlines()[spot.line - 1] for spot in found}
     assert any("work(" in line and "fetch(" in line for line in lines) or any("deep(b)" in line and "fetch" in line for line in lines)
+
+
+COMMENTED = """
+import a, { type B, b as c, d } from "./m"; import * as ns from "./n"; import x = require("./x");
+export { e as f, g } from "./o"; export * from "./p"; export * as q from "./q"; export { c as default };
+const { h, i: { j = 1 }, ...k } = ns; const [l, , m = 2] = a; let o = (d as any)!; (o) = 3; o ??= 4; o.p["q"] = y;
+enum E { A = "a", B }
+export class C<T> extends ns.Base<T> implements I { private readonly s: string; static t = 1; u = async (v) => { await v; }; constructor(private w: W, x: X) { super(w); this.y = x; } get z() { return 1; } async *gen() { yield* this.u; } static { o = 1; } @dec() dd() {} }
+export async function fn({ batch, env }: P, ...rest) { for (const m of batch.messages) { try { await sql<R>(m); handlers[m.body.type]?.(m); } catch { m.retry({ delaySeconds: 2 ** m.attempts }); } finally { done(); } } switch (batch.queue) { case "a": case "b": return; default: throw new Error("x"); } }
+label: while (true) { if (a) break label; else continue; }
+do { x++; } while (x < 3);
+const obj = { a, "b": 1, [c]: 2, d() {}, async e() {}, get f() { return 1; }, ...g };
+"""
+
+
+def test_a_comment_changes_nothing_wherever_it_stands():
+    """Comments stand between any two tokens at once; some of them once ended reading in a traceback."""
+    from cfq_lint.source.javascript import tree
+    from cfq_lint.worker_code.modules.module import read
+
+    starts, waiting = [], [tree("typescript", COMMENTED.encode())]
+    while waiting:
+        node = waiting.pop()
+        inside = node.children if node.type != "string" else []
+        waiting += inside
+        starts += [] if inside else [node.start_byte]
+    commented = COMMENTED
+    for at in sorted(set(starts), reverse=True):
+        commented = f"{commented[:at]}/* {{ a as b }} */{commented[at:]}"
+    plain, other = read("a.ts", COMMENTED), read("a.ts", commented)
+    assert len(commented) > 3 * len(COMMENTED)
+    assert (other.source.imports, other.exports, other.source.stars) == (plain.source.imports, plain.exports, plain.source.stars)
+    assert other.declared.keys() == plain.declared.keys()
+    for name in ("fn",):
+        made = [module.function(module.once(name)) for module in (plain, other)]
+        assert [call.chain for call in calls(made[1].body)] == [call.chain for call in calls(made[0].body)]
+
+
+TAGGED = {
+    "a list": "const rows = await sql<Row[]>`select ${m.id}`;",
+    "an object": "const rows = await db.query<{ id: string; f: (x: A) => B<C[]> }>`select ${m.id}`;",
+    "beside text that looks like one": "const page = html`<b>${x}</b>` + `<p>`; const rows = await sql<Row[]>`select`;",
+}
+
+
+@pytest.mark.parametrize("name", TAGGED)
+def test_a_template_with_a_tag_may_have_types(name):
+    program = load("src/index.ts", {"src/index.ts": entry(TAGGED[name])}.get)
+    [(_, function)] = program.handlers()
+    assert any(call.chain[-1] in {"sql", "query"} and call.awaited for call in calls(function.body))
