@@ -67,7 +67,7 @@ def own_task(loop: Any, invocation: Invocation, work: Any, **options: Any) -> as
 
 def may_die_reading(delivery: Delivery) -> None:
     """Choose the message at whose body the process dies, if it does."""
-    place = delivery.choose(len(delivery.event.ids) + 1, "crashes")
+    place = delivery.choose(len(delivery.event.ids) + 1, "crashes", delivery.event.ids)
     if not place:
         return
     doomed = delivery.event.ids[place - 1]
