@@ -18,7 +18,7 @@ from emulator.core.refusals import ConfigRefused
 from emulator.workers.cron import Cron
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
 JSON_SINCE = "2024-03-18"
 """Compatibility date from which a body without a content type is json; before it, v8."""
@@ -31,6 +31,13 @@ CLASSES_FLAG = "python_no_global_handlers"
 _NAMED_BY = {"durable_objects": "name", "send_email": "name", "ratelimits": "name", "unsafe": "name"}
 """Which member of a binding is its name; of all others, `binding`."""
 _EMULATED = frozenset({"queues", "vars", "kv_namespaces", "d1_databases"})
+_OWN = frozenset({
+    "ai", "analytics_engine_datasets", "browser", "cloudchamber", "containers", "d1_databases", "define", "dispatch_namespaces",
+    "durable_objects", "env", "hyperdrive", "images", "kv_namespaces", "media", "mtls_certificates", "pipelines", "previews",
+    "queues", "r2_buckets", "ratelimits", "secrets_store_secrets", "send_email", "services", "tail_consumers",
+    "unsafe", "unsafe_hello_world", "vars", "vectorize", "version_metadata", "vpc_services", "worker_loaders", "workflows",
+})  # fmt: skip
+"""Keys that environments do not inherit: …/workers/wrangler/configuration/#non-inheritable-keys."""
 
 
 class Store(NamedTuple):
@@ -45,7 +52,8 @@ class Config(NamedTuple):
 
     `consumers` by queue, queues by binding, plain variables, stores, the keys of the bindings that are not emulated by name,
     and what dates and flags mean. `crons` are those of `triggers`. `main` is None where there is none. `classes` tells which
-    handlers of a Python Worker count: True classes, False `on_queue`, None what there is.
+    handlers of a Python Worker count: True classes, False `on_queue`, None what there is. `settings` are all keys,
+    as plain values.
     """
 
     file: Path
@@ -61,7 +69,9 @@ class Config(NamedTuple):
     content_type: str
     exposes_codes: bool
     classes: bool | None
-    crons: tuple[Cron, ...]
+    crons: tuple[Cron, ...] = ()
+    date: str = ""
+    settings: Mapping[str, Any] = {}
 
     @property
     def owner(self) -> str:
@@ -141,7 +151,19 @@ def _config(file: Path, environment: Environment, deployed: list[Environment]) -
         exposes_codes=_on("queue_expose_error_codes", CODES_SINCE, date, flags),
         classes=handlers_are_classes(flags, date),
         crons=_crons(file, environment),
+        date=date,
+        settings=_settings(environment),
     )
+
+
+def _settings(environment: Environment) -> dict[str, Any]:
+    """Every key of the file as plain values: bindings are the environment's own, everything else may be the top level's."""
+    found: dict[str, Any] = {}
+    for key in environment.top.fields.keys() | environment.fields.keys():
+        field = environment.fields.get(key) if key in _OWN else environment.inherited(key)
+        if field is not None:
+            found[key] = field.node.plain()
+    return found
 
 
 def _crons(file: Path, environment: Environment) -> tuple[Cron, ...]:

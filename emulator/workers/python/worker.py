@@ -15,7 +15,7 @@ from emulator.engine.targets.awaits import late_call
 from emulator.engine.targets.invocation import LOST
 from emulator.workers.outgoing import Outgoing, answer_of
 from emulator.workers.python.batch import WorkerBatch
-from emulator.workers.python.console import Console, Line
+from emulator.workers.python.console import Console
 from emulator.workers.python.entry import ARGUMENTS, HANDLERS, Entry, call_with, places
 from emulator.workers.python.errors import FetchRefused, JsException, hearing, tell
 from emulator.workers.python.importing import Importer
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import ModuleType
 
+    from emulator.workers.console import Line
     from emulator.workers.host import Host
     from emulator.workers.python.environment import WorkerEnvironment
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from emulator.workers.promise import Promise
@@ -70,10 +71,12 @@ class D1(Partial):
         )  # fmt: skip
         return columns, [tuple(out(value) for value in row) for row in rows], meta
 
-    def _batch(self, statements: list[Statement]) -> JsList:
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """All or nothing of what is executed inside. Raises JsException."""
         self.connection.execute("BEGIN")
         try:
-            results = JsList(statement.result() for statement in statements)
+            yield
         except BaseException:
             if self.connection.in_transaction:
                 self.connection.execute("ROLLBACK")
@@ -83,7 +86,10 @@ class D1(Partial):
         except sqlite3.Error as error:  # a constraint that was deferred
             self.connection.execute("ROLLBACK")
             raise _error(error) from None
-        return results
+
+    def _batch(self, statements: list[Statement]) -> JsList:
+        with self.transaction():
+            return JsList([statement.result() for statement in statements])
 
     def _exec(self, sql: str) -> JsDict:
         count = 0
