@@ -110,7 +110,7 @@ def code_of(worker: Worker) -> Code | None:
     folder = os.path.dirname(worker.document.path)
     path = os.path.normpath(os.path.join(folder, entry.path)).replace(os.sep, "/")
     read = entry.read
-    program = load(path, lambda wanted: entry.text if wanted == path else read(wanted))
+    program = load(path, read)
     dead = {each.dead_letter_queue.text for each in worker.consumers() if each.dead_letter_queue is not None}
     known: dict[str, Handled] = {}
     consuming = []

@@ -7,16 +7,18 @@ import tempfile
 from collections import Counter
 
 from cfq_lint.facts.errors import FixFailed
-from cfq_lint.facts.record import record
+from cfq_lint.facts.record import record, replace
 from cfq_lint.model.finding import fingerprint
 from cfq_lint.run.engine import FileResult, Report, judge
-from cfq_lint.run.fixer import ROUNDS_MAX, apply, is_applicable
+from cfq_lint.run.fixer import ROUNDS_MAX, apply, edited, is_applicable
 from cfq_lint.run.lint import ask_for, finish
 from cfq_lint.source import discovery
 from cfq_lint.source.document import Document, from_bytes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from cfq_lint.model.finding import Finding
     from cfq_lint.run.plan import Plan
 
@@ -67,6 +69,9 @@ def repair(results: list[FileResult], problems: list[str], plan: Plan, *, unsafe
             findings = [finding for finding in found if finding.name == UNUSED_IGNORE] or found
             if path not in before:
                 before[path] = after[path] = _read(path)
+            if path not in by_path:
+                _mend_source(path, findings, by_path, plan, after=after, fixed=fixed, unsafe=unsafe)
+                continue
             document = from_bytes(path, after[path])
             applied = apply(document, findings, unsafe=unsafe)
             mended = from_bytes(path, applied.text.encode())
@@ -74,7 +79,7 @@ def repair(results: list[FileResult], problems: list[str], plan: Plan, *, unsafe
                 raise FixFailed(f"{path}: a fix broke the file's syntax; nothing was written")
             after[path] = applied.text.encode()
             fixed[path] = fixed.get(path, 0) + len(applied.findings)
-            by_path[path] = _judge(mended, plan)
+            by_path[path] = _judge(mended, plan, after)
     raise FixFailed(f"fixes did not settle within {ROUNDS_MAX} rounds; nothing was written")
 
 
@@ -125,7 +130,41 @@ def _read(path: str) -> bytes:
         raise FixFailed(f"{path}: cannot be read again: {error.strerror or error}") from error
 
 
-def _judge(document: Document, plan: Plan) -> FileResult:
+def _mend_source(
+    path: str,
+    findings: list[Finding],
+    by_path: dict[str, FileResult],
+    plan: Plan,
+    *,
+    after: dict[str, bytes],
+    fixed: dict[str, int],
+    unsafe: bool,
+) -> None:
+    """Fix a module of a Worker, and judge again the configurations whose source it is."""
+    applied = edited(after[path].decode("utf-8"), findings, unsafe=unsafe)
+    after[path] = applied.text.encode()
+    fixed[path] = fixed.get(path, 0) + len(applied.findings)
+    for owner, result in [*by_path.items()]:
+        if any(source.path == path for source in result.sources):
+            by_path[owner] = _judge(from_bytes(owner, after.get(owner) or _read(owner)), plan, after)
+
+
+def _judge(document: Document, plan: Plan, after: dict[str, bytes]) -> FileResult:
     ask_for(document, document.path, plan)  # what was computed before the fix
     discovery.survey(document, document.path, discovery.Surroundings())
+    entry = document.entry
+    if entry is not None and entry.read is not None:
+        document.entry = replace(entry, read=_Mended(entry.read, after))
     return judge(document, plan)
+
+
+class _Mended:
+    """Reads sources as they are after the fixes so far."""
+
+    def __init__(self, read: Callable[[str], str | None], after: dict[str, bytes]) -> None:
+        self.read = read
+        self.after = after
+
+    def __call__(self, path: str) -> str | None:
+        """The text of a source."""
+        return self.after[path].decode("utf-8") if path in self.after else self.read(path)

@@ -249,7 +249,7 @@ def _entry(document: Document, folder: str) -> Entry | None:
     if not isinstance(main, str) or not main.endswith(ENTRY_ENDINGS):
         return None
     try:
-        with open(os.path.join(folder, main), encoding="utf-8") as file:
+        with open(os.path.join(folder, main), encoding="utf-8", newline="") as file:
             return Entry(main, file.read(LENGTH_MAX), source_at)
     except (OSError, ValueError):
         return None

@@ -43,7 +43,7 @@ class Files:
 def source_at(path: str) -> str | None:
     """The text of a source; None where there is none, or where it is no source but a bundle."""
     try:
-        with open(path, encoding="utf-8") as file:
+        with open(path, encoding="utf-8", newline="") as file:
             text = file.read(LENGTH_MAX + 1)
     except (OSError, ValueError):
         return None
