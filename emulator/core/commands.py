@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+import msgspec
 
 if TYPE_CHECKING:
     from emulator.core.model import Consumer
 
 
-class CreateQueue(NamedTuple):
+class _Asked(msgspec.Struct, frozen=True, gc=False):
+    """Made in C."""
+
+
+class CreateQueue(_Asked, frozen=True):
     """Create a queue. None takes the plan's default; seconds."""
 
     queue: str
@@ -17,7 +23,7 @@ class CreateQueue(NamedTuple):
     jurisdiction: str | None = None
 
 
-class ChangeQueue(NamedTuple):
+class ChangeQueue(_Asked, frozen=True):
     """Change a queue's settings; None leaves one as it is."""
 
     queue: str
@@ -26,13 +32,13 @@ class ChangeQueue(NamedTuple):
     delivery_paused: bool | None = None
 
 
-class DeleteQueue(NamedTuple):
+class DeleteQueue(_Asked, frozen=True):
     """Delete a queue, its consumer and its messages."""
 
     queue: str
 
 
-class SetConsumer(NamedTuple):
+class SetConsumer(_Asked, frozen=True):
     """Give a queue its consumer, or with `replace` change the one it has. `attached`: its handler is there."""
 
     queue: str
@@ -41,20 +47,20 @@ class SetConsumer(NamedTuple):
     replace: bool = False
 
 
-class RemoveConsumer(NamedTuple):
+class RemoveConsumer(_Asked, frozen=True):
     """Take a queue's consumer away."""
 
     queue: str
 
 
-class Attach(NamedTuple):
+class Attach(_Asked, frozen=True):
     """A handler has come (or gone) for the push consumer of a queue."""
 
     queue: str
     attached: bool = True
 
 
-class Send(NamedTuple):
+class Send(_Asked, frozen=True):
     """Store messages. `delays_seconds` holds None where the batch's or the queue's delay applies; `many`: it was sendBatch."""
 
     queue: str
@@ -66,14 +72,14 @@ class Send(NamedTuple):
     many: bool = False
 
 
-class Deliver(NamedTuple):
+class Deliver(_Asked, frozen=True):
     """Let a batch leave. `ids` picks out of order what is ready; empty takes the first."""
 
     queue: str
     ids: tuple[str, ...] = ()
 
 
-class Settle(NamedTuple):
+class Settle(_Asked, frozen=True):
     """A batch has ended. `retries` maps ids to delays (None: the defaults); `lost` are acknowledgements that got lost."""
 
     queue: str
@@ -89,7 +95,7 @@ class Settle(NamedTuple):
     warnings: tuple[str, ...] = ()
 
 
-class Pull(NamedTuple):
+class Pull(_Asked, frozen=True):
     """Lease messages. `nonces` has at least one for each message that may come; they make the lease ids.
 
     `ids` picks out of order what is ready; empty takes the first.
@@ -102,7 +108,7 @@ class Pull(NamedTuple):
     ids: tuple[str, ...] = ()
 
 
-class Ack(NamedTuple):
+class Ack(_Asked, frozen=True):
     """Settle leases: acknowledge some, retry others after a delay in seconds (None: the consumer's `retry_delay`)."""
 
     queue: str
@@ -110,7 +116,7 @@ class Ack(NamedTuple):
     retries: tuple[tuple[str, int | None], ...] = ()
 
 
-class Extend(NamedTuple):
+class Extend(_Asked, frozen=True):
     """Prolong leases from now on; each gets a new lease id."""
 
     queue: str
@@ -119,14 +125,14 @@ class Extend(NamedTuple):
     visibility_timeout_ms: int | None = None
 
 
-class Purge(NamedTuple):
+class Purge(_Asked, frozen=True):
     """Remove what a queue holds, or only the messages of these ids. What a push consumer has in hand stays with it."""
 
     queue: str
     ids: tuple[str, ...] | None = None
 
 
-class Redrive(NamedTuple):
+class Redrive(_Asked, frozen=True):
     """Send messages of one queue to another again, in one step: ids, bodies and types stay, attempts start anew."""
 
     queue: str
@@ -134,7 +140,7 @@ class Redrive(NamedTuple):
     ids: tuple[str, ...]
 
 
-class StopClock(NamedTuple):
+class StopClock(_Asked, frozen=True):
     """Remember the time, because the emulator closes."""
 
 

@@ -6,12 +6,18 @@ Every event has `at_us` (microseconds since 1970) first and, but for the last, t
 from __future__ import annotations
 
 from base64 import b64encode
-from typing import Any, NamedTuple
+from typing import Any
+
+import msgspec
 
 from emulator.core.model import Consumer  # noqa: TC001 - who reads events from bytes asks for the types of their fields
 
 
-class QueueCreated(NamedTuple):
+class _Happened(msgspec.Struct, frozen=True, gc=False, array_like=True, forbid_unknown_fields=True):
+    """Made in C, and nothing that the collector of garbage would have to look at: there may be millions."""
+
+
+class QueueCreated(_Happened, frozen=True):
     """A queue came into being. Seconds."""
 
     at_us: int
@@ -21,7 +27,7 @@ class QueueCreated(NamedTuple):
     jurisdiction: str | None
 
 
-class QueueChanged(NamedTuple):
+class QueueChanged(_Happened, frozen=True):
     """A queue's settings are these now."""
 
     at_us: int
@@ -31,7 +37,7 @@ class QueueChanged(NamedTuple):
     delivery_paused: bool
 
 
-class QueueDeleted(NamedTuple):
+class QueueDeleted(_Happened, frozen=True):
     """A queue is gone, and the messages in it with it."""
 
     at_us: int
@@ -39,7 +45,7 @@ class QueueDeleted(NamedTuple):
     ids: tuple[str, ...]
 
 
-class ConsumerSet(NamedTuple):
+class ConsumerSet(_Happened, frozen=True):
     """A queue has this consumer; `attached` tells whether its handler is there."""
 
     at_us: int
@@ -48,14 +54,14 @@ class ConsumerSet(NamedTuple):
     attached: bool
 
 
-class ConsumerRemoved(NamedTuple):
+class ConsumerRemoved(_Happened, frozen=True):
     """A queue has no consumer any more."""
 
     at_us: int
     queue: str
 
 
-class HandlerAttached(NamedTuple):
+class HandlerAttached(_Happened, frozen=True):
     """The handler of a push consumer came or went."""
 
     at_us: int
@@ -63,7 +69,7 @@ class HandlerAttached(NamedTuple):
     attached: bool
 
 
-class Sent(NamedTuple):
+class Sent(_Happened, frozen=True):
     """Messages were stored, each ready at its moment."""
 
     at_us: int
@@ -74,7 +80,7 @@ class Sent(NamedTuple):
     ready_us: tuple[int, ...]
 
 
-class Delivered(NamedTuple):
+class Delivered(_Happened, frozen=True):
     """A batch left for the push consumer. `attempts` count from 1."""
 
     at_us: int
@@ -84,7 +90,7 @@ class Delivered(NamedTuple):
     attempts: tuple[int, ...]
 
 
-class Settled(NamedTuple):
+class Settled(_Happened, frozen=True):
     """A batch ended, and what became of each message. `retried` are ready at `ready_us`; `dead` went to `target`.
 
     `repeated` were acknowledged, but will come again: a fault lost the acknowledgement. `scale` is what the autoscaler
@@ -108,7 +114,7 @@ class Settled(NamedTuple):
     scale: tuple[int, int, int] | None = None
 
 
-class Pulled(NamedTuple):
+class Pulled(_Happened, frozen=True):
     """Messages were leased until a moment."""
 
     at_us: int
@@ -119,7 +125,7 @@ class Pulled(NamedTuple):
     until_us: int
 
 
-class LeasesSettled(NamedTuple):
+class LeasesSettled(_Happened, frozen=True):
     """A pull consumer acknowledged and retried; `warnings` pair lease ids with what was wrong with them."""
 
     at_us: int
@@ -134,7 +140,7 @@ class LeasesSettled(NamedTuple):
     warnings: tuple[tuple[str, str], ...] = ()
 
 
-class LeasesLapsed(NamedTuple):
+class LeasesLapsed(_Happened, frozen=True):
     """Leases ran out: a failed attempt for each message."""
 
     at_us: int
@@ -147,7 +153,7 @@ class LeasesLapsed(NamedTuple):
     expired: tuple[str, ...] = ()
 
 
-class LeasesExtended(NamedTuple):
+class LeasesExtended(_Happened, frozen=True):
     """Leases were prolonged under new ids."""
 
     at_us: int
@@ -157,7 +163,7 @@ class LeasesExtended(NamedTuple):
     until_us: int
 
 
-class Expired(NamedTuple):
+class Expired(_Happened, frozen=True):
     """Waiting messages reached the retention of their queue."""
 
     at_us: int
@@ -165,7 +171,7 @@ class Expired(NamedTuple):
     ids: tuple[str, ...]
 
 
-class Purged(NamedTuple):
+class Purged(_Happened, frozen=True):
     """Messages were purged."""
 
     at_us: int
@@ -173,7 +179,7 @@ class Purged(NamedTuple):
     ids: tuple[str, ...]
 
 
-class Redriven(NamedTuple):
+class Redriven(_Happened, frozen=True):
     """Messages were sent again from one queue to another, `target`, and are ready there at a moment."""
 
     at_us: int
@@ -183,7 +189,7 @@ class Redriven(NamedTuple):
     ready_us: int
 
 
-class ClockStopped(NamedTuple):
+class ClockStopped(_Happened, frozen=True):
     """The emulator closed at this moment."""
 
     at_us: int
@@ -200,7 +206,7 @@ KINDS: dict[str, type[Any]] = {kind.__name__: kind for kind in Event.__args__}
 
 def to_json(event: Event) -> list[Any]:
     """An event as plain JSON: its kind, then its fields. A body that is UTF-8 is text, another one a list of its base64."""
-    row: list[Any] = [type(event).__name__, *event]
+    row: list[Any] = [type(event).__name__, *msgspec.structs.astuple(event)]
     if type(event) is Sent:
         try:
             row[4] = [body.decode() for body in event.bodies]

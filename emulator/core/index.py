@@ -9,7 +9,7 @@ from heapq import heapify, heappop, heappush
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from emulator.core.model import DELAYED, GONE, LEASED, READY, Message
+from emulator.core.messages import DELAYED, GONE, LEASED, READY, Message
 
 _ID = attrgetter("id")
 
@@ -17,123 +17,180 @@ if TYPE_CHECKING:
     from collections import deque
     from collections.abc import Iterable
 
-    from emulator.core.model import QueueState, State, Track
+    from emulator.core.messages import Index, Parcel, Track
+    from emulator.core.model import QueueState, State
 
 CLUTTER = 1_000
 """How many entries that are gone may lie in a line or heap before they are cleared."""
 
 
-def enqueue(queue: QueueState, message: Message, now_us: int) -> None:
+def ready_count(queue: QueueState) -> int:
+    """How many messages stand in line."""
+    opened = queue.opened
+    return queue.fresh_count if opened is None else queue.fresh_count + len(opened.ready) - opened.ready_gone
+
+
+def fresh_ids(queue: QueueState, count: int, now_us: int) -> tuple[str, ...]:
+    """The ids of the next messages in line, up to `count`, where all of them stand there as they were sent; else none."""
+    opened = queue.opened
+    if opened is not None and (opened.ready or (opened.delayed and opened.delayed[0] <= now_us)):
+        return ()
+    start = queue.fresh_start
+    ids: tuple[str, ...] = ()
+    for parcel in queue.fresh:
+        ids += parcel.ids[start : start + count - len(ids)]
+        if len(ids) == count:
+            break
+        start = 0
+    return ids
+
+
+def take_fresh(queue: QueueState, ids: tuple[str, ...], now_us: int) -> tuple[Parcel, ...]:
+    """Take messages out of the line as they were sent, if those stand at its front."""
+    if queue.opened is None and not queue.fresh_start and queue.fresh and queue.fresh[0].ids == ids:
+        queue.fresh_count -= len(ids)
+        return (queue.fresh.popleft(),)
+    if fresh_ids(queue, len(ids), now_us) != ids:
+        return ()
+    taken, missing = [], len(ids)
+    queue.fresh_count -= missing
+    while missing:
+        parcel, start = queue.fresh[0], queue.fresh_start
+        left = len(parcel.ids) - start
+        taken.append(parcel if missing >= left and not start else parcel.part(start, start + missing))
+        if missing < left:
+            queue.fresh_start += missing
+            break
+        queue.fresh.popleft()
+        queue.fresh_start = 0
+        missing -= left
+    return tuple(taken)
+
+
+def enqueue(index: Index, message: Message, now_us: int) -> None:
     """Put a message where it waits: in line, or with those that are delayed until the same moment."""
     ready_us = message.ready_us
     if ready_us <= now_us:
         message.place = READY
-        queue.ready.append(message)
+        index.ready.append(message)
         return
     message.place = DELAYED
-    there = queue.delayed_until.get(ready_us)
+    there = index.delayed_until.get(ready_us)
     if there is None:
-        queue.delayed_until[ready_us] = message
-        heappush(queue.delayed, ready_us)
+        index.delayed_until[ready_us] = message
+        heappush(index.delayed, ready_us)
     elif isinstance(there, Message):
-        queue.delayed_until[ready_us] = [there, message]
+        index.delayed_until[ready_us] = [there, message]
     else:
         there.append(message)
 
 
 def promote(queue: QueueState, now_us: int) -> None:
     """Let delayed messages whose moment has come stand in line."""
-    delayed = queue.delayed
+    index = queue.opened
+    if index is None or not index.delayed or index.delayed[0] > now_us:
+        return
+    index = queue.index  # what stands in line as it was sent stands before them
+    delayed = index.delayed
     while delayed and delayed[0] <= now_us:
-        there = queue.delayed_until.pop(heappop(delayed))
+        there = index.delayed_until.pop(heappop(delayed))
         for message in (there,) if isinstance(there, Message) else there:
             if message.place == GONE:
-                queue.delayed_gone -= 1
+                index.delayed_gone -= 1
             else:
                 message.place = READY
-                queue.ready.append(message)
+                index.ready.append(message)
 
 
 def dequeue(queue: QueueState, ids: tuple[str, ...], now_us: int) -> list[Message]:
     """Take messages out of the line, from its front unless a fault has chosen others."""
-    if queue.delayed:
-        promote(queue, now_us)
-    line = queue.ready
+    index = queue.index
+    promote(queue, now_us)
+    line = index.ready
     pop = line.popleft
     picked = [pop() for _ in ids]
     if tuple(map(_ID, picked)) != ids:
         line.extendleft(reversed(picked))
-        picked = [queue.messages[id] for id in ids]
+        picked = [index.messages[id] for id in ids]
         for message in picked:
-            _take_from_within(queue, message)
+            _take_from_within(index, message)
     return picked
 
 
-def _take_from_within(queue: QueueState, wanted: Message) -> None:
+def _take_from_within(index: Index, wanted: Message) -> None:
     """Take one message out of order: what is gone stands in front of it, or a fault has shuffled the batch."""
     passed: list[Message] = []
-    while (message := queue.ready.popleft()) is not wanted:
+    while (message := index.ready.popleft()) is not wanted:
         if message.place == GONE:
-            queue.ready_gone -= 1
+            index.ready_gone -= 1
         else:
             passed.append(message)
-    queue.ready.extendleft(reversed(passed))
+    index.ready.extendleft(reversed(passed))
 
 
 def requeue(state: State, queue: QueueState, ids: Iterable[str], ready_us: Iterable[int]) -> None:
     """Put messages back in line, each under a new entry number."""
+    index = queue.index
     promote(queue, state.now_us)
     for id, moment_us in zip(ids, ready_us, strict=True):
-        message = queue.messages[id]
+        message = index.messages[id]
         state.entries += 1
         message.entry, message.ready_us, message.lease = state.entries, moment_us, ""
-        enqueue(queue, message, state.now_us)
+        enqueue(index, message, state.now_us)
         if not message.tracked:
             message.tracked = True
-            track = queue.dead_track if message.dead else queue.track
+            track = index.dead_track if message.dead else index.track
             heappush(track.returned, (message.arrived_us, message.entry, message))
 
 
-def remove(queue: QueueState, ids: Iterable[str]) -> None:
+def remove(queue: QueueState, ids: tuple[str, ...]) -> None:
     """Take messages out of the queue. Those in line stay there as gone, and are cleared when they reach the front."""
-    pop, size_bytes = queue.messages.pop, 0
+    index, size_bytes = queue.index, 0
+    pop = index.messages.pop
     for id in ids:
         message = pop(id)
         size_bytes += len(message.body)
         if message.place == READY:
-            queue.ready_gone += 1
+            index.ready_gone += 1
         elif message.place == DELAYED:
-            queue.delayed_gone += 1
+            index.delayed_gone += 1
         message.place = GONE
+    queue.count -= len(ids)
     queue.backlog_bytes -= size_bytes
 
 
 def touch(state: State, queue: QueueState) -> None:
     """Clear what is gone from the fronts, so that whoever reads finds a living message there; the agenda is to look again."""
-    if queue.delayed:
-        promote(queue, state.now_us)
-        if queue.delayed_gone:
-            _clear_delayed(queue)
-    if queue.ready_gone:
-        _clear_ready(queue)
-    if queue.leases:
-        _clear_leases(queue)
-    _clear_track(queue.track, len(queue.messages))
-    if queue.dead_track.line or queue.dead_track.returned:
-        _clear_track(queue.dead_track, len(queue.messages))
-    _clear_ages(queue)
     state.dirty.add(queue.config.name)
+    if queue.opened is None:
+        return
+    promote(queue, state.now_us)
+    index = queue.opened
+    living = len(index.messages)
+    if not living:
+        queue.opened = None
+        return
+    if index.delayed_gone:
+        _clear_delayed(index)
+    if index.ready_gone:
+        _clear_ready(index)
+    if index.leases:
+        _clear_leases(index)
+    _clear_track(index.track, living)
+    if index.dead_track.line or index.dead_track.returned:
+        _clear_track(index.dead_track, living)
+    _clear_ages(index)
 
 
-def _clear_ages(queue: QueueState) -> None:
-    ages, dead_ages = queue.ages, queue.dead_ages
+def _clear_ages(index: Index) -> None:
+    ages, dead_ages = index.ages, index.dead_ages
     while ages and ages[0].place == GONE:
         ages.popleft()
     while dead_ages and dead_ages[0][2].place == GONE:
         heappop(dead_ages)
-    if len(ages) > CLUTTER + 2 * len(queue.messages):
+    if len(ages) > CLUTTER + 2 * len(index.messages):
         _drop_gone(ages)
-    if len(dead_ages) > CLUTTER + 2 * len(queue.messages):
+    if len(dead_ages) > CLUTTER + 2 * len(index.messages):
         dead_ages[:] = [entry for entry in dead_ages if entry[2].place != GONE]
         heapify(dead_ages)
 
@@ -144,37 +201,37 @@ def _drop_gone(line: deque[Message]) -> None:
     line.extend(kept)
 
 
-def _clear_ready(queue: QueueState) -> None:
-    line = queue.ready
+def _clear_ready(index: Index) -> None:
+    line = index.ready
     while line and line[0].place == GONE:
         line.popleft()
-        queue.ready_gone -= 1
-    if queue.ready_gone * 2 > len(line):
+        index.ready_gone -= 1
+    if index.ready_gone * 2 > len(line):
         _drop_gone(line)
-        queue.ready_gone = 0
+        index.ready_gone = 0
 
 
-def _clear_delayed(queue: QueueState) -> None:
+def _clear_delayed(index: Index) -> None:
     """The first moment keeps a living message, its last one; so taking from the end is enough, and cheap."""
-    heap, until = queue.delayed, queue.delayed_until
+    heap, until = index.delayed, index.delayed_until
     while heap:
         there = until[heap[0]]
         together = [there] if isinstance(there, Message) else there
         while together and together[-1].place == GONE:
             together.pop()
-            queue.delayed_gone -= 1
+            index.delayed_gone -= 1
         if together:
             break
         del until[heappop(heap)]
-    if queue.delayed_gone > CLUTTER + 2 * len(queue.messages):
-        queue.delayed, queue.delayed_until, queue.delayed_gone = [], {}, 0
-        living = [message for message in queue.messages.values() if message.place == DELAYED]
+    if index.delayed_gone > CLUTTER + 2 * len(index.messages):
+        index.delayed, index.delayed_until, index.delayed_gone = [], {}, 0
+        living = [message for message in index.messages.values() if message.place == DELAYED]
         for message in sorted(living, key=lambda message: message.entry):
-            enqueue(queue, message, message.ready_us - 1)
+            enqueue(index, message, message.ready_us - 1)
 
 
-def _clear_leases(queue: QueueState) -> None:
-    heap = queue.leases
+def _clear_leases(index: Index) -> None:
+    heap = index.leases
     while heap and (heap[0][3].lease != heap[0][2] or heap[0][3].place != LEASED):
         heappop(heap)
 

@@ -28,16 +28,11 @@ Record = Callable[[tuple[Event, ...]], None]
 
 def decide(state: State, now_us: int, command: Command, limits: Limits = STRICT) -> tuple[Event, ...]:
     """What a command brings about now. Raises Refused, and changes nothing either way."""
-    checked = _CHECKED.get(type(command))
-    if checked is not None:
-        return checked(state, now_us, command, limits)
-    return _UNCHECKED[type(command)](state, now_us, command)
+    return _DECIDERS[type(command)](state, now_us, command, limits)
 
 
 def refresh(state: State) -> None:
     """Bring the agenda up to date with the queues that have been written to."""
-    if not state.dirty:
-        return
     queues = state.queues
     for name in state.dirty:
         queue = queues.get(name)
@@ -71,7 +66,8 @@ def _is_due(state: State, moment_us: int, kind: int, name: str) -> bool:
 
 def next_passive(state: State) -> tuple[int, int, str] | None:
     """The next expiry or lapse: (moment, kind, queue)."""
-    refresh(state)
+    if state.dirty:
+        refresh(state)
     heap = state.passive
     while heap:
         if _is_due(state, *heap[0]):
@@ -82,11 +78,13 @@ def next_passive(state: State) -> tuple[int, int, str] | None:
 
 def next_departure_us(state: State) -> int | None:
     """When the next batch leaves."""
-    refresh(state)
-    for names in (state.turn, state.next_turn):
-        while names:
-            heappush(state.departures, (_departure_us(state, names[0]) or 0, names[0]))
-            heappop(names)
+    if state.dirty:
+        refresh(state)
+    if state.turn or state.next_turn:
+        for name in (*state.turn, *state.next_turn):
+            heappush(state.departures, (_departure_us(state, name) or 0, name))
+        state.turn.clear()
+        state.next_turn.clear()
     heap = state.departures
     while heap and _departure_us(state, heap[0][1]) != heap[0][0]:
         heappop(heap)
@@ -95,7 +93,8 @@ def next_departure_us(state: State) -> int | None:
 
 def next_to_depart(state: State, now_us: int, after: str) -> str | None:
     """The queue whose batch leaves next at this moment: in order of name, not before `after`; None ends the round."""
-    refresh(state)
+    if state.dirty:
+        refresh(state)
     heap, turn = state.departures, state.turn
     while heap and heap[0][0] <= now_us:
         moment_us, name = heappop(heap)
@@ -158,7 +157,7 @@ def step(
         name = ""
         while (following := next_to_depart(state, moment_us, name)) is not None:
             name = following
-            delivered = consume.deliver(state, moment_us, commands.Deliver(name))
+            delivered = consume.deliver(state, moment_us, commands.Deliver(name), limits)
             assert delivered, "a wake-up that yields nothing is a bug"
             write(state, delivered, record)
             done += delivered
@@ -169,7 +168,7 @@ def step(
     return done
 
 
-_CHECKED: dict[type, Callable[[State, int, Any, Limits], tuple[Event, ...]]] = {
+_DECIDERS: dict[type, Callable[[State, int, Any, Limits], tuple[Event, ...]]] = {
     commands.Send: produce.send,
     commands.CreateQueue: manage.create_queue,
     commands.ChangeQueue: manage.change_queue,
@@ -178,8 +177,6 @@ _CHECKED: dict[type, Callable[[State, int, Any, Limits], tuple[Event, ...]]] = {
     commands.Ack: pull.ack,
     commands.Extend: pull.extend,
     commands.Redrive: manage.redrive,
-}
-_UNCHECKED: dict[type, Callable[[State, int, Any], tuple[Event, ...]]] = {
     commands.Deliver: consume.deliver,
     commands.Settle: consume.settle,
     commands.DeleteQueue: manage.delete_queue,

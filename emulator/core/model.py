@@ -6,15 +6,16 @@ Times are whole microseconds since 1970 (`_us`), so that sums are exact and a jo
 from __future__ import annotations
 
 from collections import deque
+from operator import attrgetter
 from typing import NamedTuple
 
 import msgspec
 from msgspec import field
 
 from cfq_lint.facts import limits
+from emulator.core.messages import FLYING, Columns, Index, Message, Parcel
 
-READY, DELAYED, FLYING, LEASED, GONE = range(5)
-"""Where a message is: ready, waiting for its delay, in a push batch, leased by a pull, or no longer in the queue."""
+_ID = attrgetter("id")
 
 
 class QueueConfig(NamedTuple):
@@ -44,74 +45,58 @@ DEFAULT_CONSUMER = Consumer()
 """The service's defaults; they hold for a lease whose consumer has been removed."""
 
 
-class Message(msgspec.Struct, gc=False, eq=False, array_like=True):
-    """One message in one queue. `entry` is renewed each time it returns; `body` is as stored; `dead`: it was dead-lettered.
-
-    A struct, because hundreds of thousands are made; the collector need not look at them, as no circle runs through a message.
-    """
-
-    id: str
-    body: bytes
-    content_type: str
-    timestamp_us: int
-    arrived_us: int
-    ready_us: int
-    entry: int
-    attempts: int = 0
-    place: int = READY
-    dead: bool = False
-    tracked: bool = True
-    lease: str = ""
-    lease_until_us: int = 0
-
-
-class Flight(NamedTuple):
-    """A push batch that a consumer has and has not settled; `size_bytes` is that of its bodies."""
+class Flight(msgspec.Struct, gc=False, eq=False):
+    """A push batch that a consumer has and has not settled; `size_bytes` is that of its bodies. Unpacked, it has `messages`."""
 
     batch: int
     ids: tuple[str, ...]
-    messages: list[Message]
+    attempts: tuple[int, ...]
     consumer: Consumer
     started_us: int
-    size_bytes: int
+    size_bytes: int = 0
+    parcels: tuple[Parcel, ...] = ()
+    messages: list[Message] | None = None
 
-
-class Track(msgspec.Struct, gc=False, eq=False):
-    """Waiting messages in order of arrival, to know who expires next: the never delivered in a line, the returned in a heap.
-
-    A message in flight is skipped, not removed; `tracked` tells whether a returned one must be entered again.
-    """
-
-    line: deque[Message] = field(default_factory=deque)
-    returned: list[tuple[int, int, Message]] = field(default_factory=list)
+    def columns(self) -> Columns:
+        """What a consumer may see of it."""
+        if self.messages is not None:
+            rows = [(message.body, message.content_type, message.timestamp_us) for message in self.messages]
+            return Columns(self.ids, self.attempts, *zip(*rows, strict=True))
+        if len(self.parcels) == 1:
+            (parcel,) = self.parcels
+            return Columns(self.ids, self.attempts, parcel.bodies, parcel.content_types, (parcel.at_us,) * len(self.ids))
+        bodies: tuple[bytes, ...] = ()
+        content_types: tuple[str, ...] = ()
+        timestamps_us: tuple[int, ...] = ()
+        for parcel in self.parcels:
+            bodies += parcel.bodies
+            content_types += parcel.content_types
+            timestamps_us += (parcel.at_us,) * len(parcel.ids)
+        return Columns(self.ids, self.attempts, bodies, content_types, timestamps_us)
 
 
 class QueueState(msgspec.Struct, gc=False, eq=False):
-    """A queue with everything in it. `ready` is in order, `leases` is a heap; some of what they hold may be gone.
+    """A queue with everything in it: `count` messages, of which `flying_count` are in `flights`.
 
-    `delayed` is a heap of moments, and `delayed_until` has the messages of each in order of entry, or the one that waits alone.
-    `ages` has the messages sent, `dead_ages` (a heap) the dead letters, by when they were sent. `window` has the moments of the
-    last second of sending, each with how many came, and `lately` is their sum.
+    `fresh` has what stands in line as it was sent: `fresh_count` messages, behind those of `opened`; of its first parcel
+    `fresh_start` have left. `opened` has the messages that are known one by one: read them by `index` or `messages`, which
+    unpack the others where any are `packed`. `window` has the moments of the last second of sending, each with how many came,
+    and `lately` is their sum.
     """
 
     config: QueueConfig
     consumer: Consumer | None = None
     attached: bool = False
-    messages: dict[str, Message] = field(default_factory=dict)
-    ready: deque[Message] = field(default_factory=deque)
-    ready_gone: int = 0
-    delayed: list[int] = field(default_factory=list)
-    delayed_until: dict[int, Message | list[Message]] = field(default_factory=dict)
-    delayed_gone: int = 0
+    count: int = 0
+    backlog_bytes: int = 0
+    fresh: deque[Parcel] = field(default_factory=deque)
+    fresh_start: int = 0
+    fresh_count: int = 0
     flights: dict[int, Flight] = field(default_factory=dict)
     flying_count: int = 0
     flying_bytes: int = 0
-    leases: list[tuple[int, int, str, Message]] = field(default_factory=list)
-    ages: deque[Message] = field(default_factory=deque)
-    dead_ages: list[tuple[int, int, Message]] = field(default_factory=list)
-    track: Track = field(default_factory=Track)
-    dead_track: Track = field(default_factory=Track)
-    backlog_bytes: int = 0
+    opened: Index | None = None
+    packed: bool = False
     window: deque[tuple[int, int]] = field(default_factory=deque)
     lately: int = 0
     slots: int = 1
@@ -120,6 +105,43 @@ class QueueState(msgspec.Struct, gc=False, eq=False):
     wake_expiry_us: int | None = None
     wake_lapse_us: int | None = None
     wake_departure_us: int | None = None
+
+    @property
+    def index(self) -> Index:
+        """Every message by itself. What was packed is unpacked: nothing that is told of the queue changes by that."""
+        opened = self.opened
+        if opened is None:
+            opened = self.opened = Index()
+        if not self.packed:
+            return opened
+        for flight in self.flights.values():
+            if flight.messages is None:
+                flight.messages = flying = [message for parcel in flight.parcels for message in parcel.messages()]
+                for message in flying:
+                    message.place, message.attempts, message.tracked = FLYING, 1, False
+                opened.messages.update(zip(flight.ids, flying, strict=True))
+                opened.ages.extend(flying)
+        while self.fresh:
+            parcel = self.fresh.popleft()
+            waiting = parcel.part(self.fresh_start, len(parcel.ids)).messages()
+            self.fresh_start = 0
+            opened.messages.update(zip(map(_ID, waiting), waiting, strict=True))
+            for line in (opened.ready, opened.track.line, opened.ages):
+                line.extend(waiting)
+        self.fresh_count, self.packed = 0, False
+        return opened
+
+    def messages_of(self, flight: Flight) -> list[Message]:
+        """The messages of a batch that is out one by one, those that are gone meanwhile among them."""
+        if flight.messages is None:
+            self.index  # noqa: B018 - which unpacks whatever there is
+        assert flight.messages is not None, "the batch is of this queue"
+        return flight.messages
+
+    @property
+    def messages(self) -> dict[str, Message]:
+        """Every message by its id, in order of entry."""
+        return self.index.messages
 
 
 class State(msgspec.Struct, eq=False):

@@ -16,7 +16,7 @@ from emulator.core.decide.manage import find
 from emulator.core.decide.pull import holder
 from emulator.core.events import LeasesExtended, LeasesSettled, Pulled
 from emulator.core.limits import STRICT, Limits, fixed_retention_seconds
-from emulator.core.model import DEFAULT_CONSUMER, Message, QueueState
+from emulator.core.model import DEFAULT_CONSUMER, QueueState
 from emulator.engine.chance import Chance, FaultCount, Seeded, searched
 from emulator.engine.faults import CALM, WINDOW_BATCHES, Faults
 from emulator.engine.ids import Ids
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from emulator.core.events import Event
+    from emulator.core.messages import Message
     from emulator.core.model import State
     from emulator.engine.clock import VirtualClock
     from emulator.engine.journal import Journal
@@ -110,17 +111,18 @@ class Account:
     def execute(self, command: commands.Command) -> tuple[Event, ...]:
         """Do what a command asks for, now, after everything that time has brought about by itself. Raises Refused."""
         with self.lock:
-            now_us = max(self.clock.now_us(), self.state.now_us)
-            passive = self.state.passive
+            state, now_us = self.state, self.clock.now_us()
+            now_us = max(now_us, state.now_us)
+            passive = state.passive
             if passive and passive[0][0] <= now_us:
-                machine.run_passive(self.state, now_us, self._record)
-            events = machine.decide(self.state, now_us, command, self.limits)
+                machine.run_passive(state, now_us, self._record)
+            events = machine.decide(state, now_us, command, self.limits)
             if events:
                 self._record(events)
                 for event in events:
-                    apply(self.state, event)
+                    apply(state, event)
                 if type(command) not in _PATIENT:
-                    machine.refresh(self.state)  # what they write may be due at this very moment
+                    machine.refresh(state)  # what they write may be due at this very moment
                 for listener in self.listeners:
                     listener(events)
             return events
@@ -256,7 +258,7 @@ class Account:
         with self.lock:
             if self.sequence >= self._snapshot_at:
                 self.journal.keep_snapshot(self.state)
-                held = sum(len(queue.messages) for queue in self.state.queues.values())
+                held = sum(queue.count for queue in self.state.queues.values())
                 self._snapshot_at = self.sequence + max(_SNAPSHOT_EVENTS, held)
 
     def recover(self) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from cfq_lint.facts import limits as cloudflare
 from emulator.core import commands
 from emulator.core.decide.manage import find
-from emulator.core.model import FLYING, Message
+from emulator.core.messages import FLYING, Message
 from emulator.core.refusals import Refused
 from emulator.engine.ledger.steps import Kind, steps
 

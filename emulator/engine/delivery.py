@@ -10,6 +10,8 @@ import heapq
 from collections import deque
 from typing import TYPE_CHECKING, Any, Protocol
 
+from msgspec.structs import replace
+
 from cfq_lint.facts import limits as cloudflare
 from emulator.core.commands import Settle
 from emulator.engine.clock import SECOND_US, moment
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, MutableSequence
 
     from emulator.core.events import Delivered
+    from emulator.core.messages import Message
     from emulator.core.model import Flight
     from emulator.engine.account import Account
 
@@ -113,7 +116,7 @@ class Delivery:
         """The batch as a handler sees it."""
         if self._batch is None:
             account, late = self.deliveries.account, self.deliveries.late_warnings.append
-            self._batch = MessageBatch(self.queue, self.flight, self.metrics, account.limits, late)
+            self._batch = MessageBatch(self.queue, self.flight.columns, self.metrics, account.limits, late)
         return self._batch
 
     @property
@@ -125,6 +128,13 @@ class Delivery:
     def active(self) -> bool:
         """Whether chance may have anything to say."""
         return self.deliveries.account.chance.active
+
+    def messages(self) -> list[Message]:
+        """Its messages one by one; none where its queue is gone meanwhile."""
+        queue = self.deliveries.account.state.queues.get(self.event.queue)
+        if self.flight.messages is None and queue is not None and self.event.batch in queue.flights:
+            return queue.messages_of(self.flight)
+        return self.flight.messages or []
 
     def choose(self, n: int, label: str, where: Any = None) -> int:
         """What chance says of this delivery; 0 where the fault does not act on its target."""
@@ -163,7 +173,7 @@ class Delivery:
             self.batch.settlement(event.batch, outcome, error)  # what is said from now on is too late
             return Settle(event.queue, event.batch, "exception", CRASHED)
         settle = self.batch.settlement(event.batch, "exceededCpu" if self.cut_off else outcome, error)
-        return settle if settle.queue == event.queue else settle._replace(queue=event.queue)
+        return settle if settle.queue == event.queue else replace(settle, queue=event.queue)
 
     def end(self, settle: Settle) -> None:
         """The target has come to an end, after `deliver` returned None."""
@@ -282,7 +292,7 @@ class Deliveries:
         retried = {id for id, _ in settle.retries}
         everything = settle.ack_all or (settle.outcome == "ok" and not settle.retry_all)
         with self.account.lock:
-            for message in delivery.flight.messages:
+            for message in delivery.messages():
                 if message.id in retried or not (everything or message.id in settle.acks):
                     continue
                 seconds = chance.again_seconds(message, delivery.flight.consumer)
@@ -290,7 +300,7 @@ class Deliveries:
                     later.append((message.id, seconds))
                 elif seconds is not None:
                     lost.add(message.id)
-        return settle._replace(lost=frozenset(lost), retries=(*settle.retries, *later))
+        return replace(settle, lost=frozenset(lost), retries=(*settle.retries, *later))
 
     # --- time
 
@@ -302,7 +312,10 @@ class Deliveries:
     @property
     def outside(self) -> int:
         """How many deliveries end in real time."""
-        return sum([runtime.outside for runtime in self.runtimes]) + len(self._unkept)
+        count = len(self._unkept)
+        for runtime in self.runtimes:
+            count += runtime.outside
+        return count
 
     @property
     def working(self) -> int:
@@ -330,7 +343,7 @@ class Deliveries:
             runtime.wake(now_us)
         while self._held and self._held[0][0] <= now_us:
             _, _, delivery, settle = heapq.heappop(self._held)
-            self._settle(delivery, settle._replace(outcome="exceededWallTime") if now_us >= delivery.wall_us else settle)
+            self._settle(delivery, replace(settle, outcome="exceededWallTime") if now_us >= delivery.wall_us else settle)
         while self._walls and self._walls[0][0] <= now_us:
             delivery = heapq.heappop(self._walls)[2]
             if not delivery.ended:

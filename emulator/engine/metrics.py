@@ -11,14 +11,15 @@ from heapq import heappop, heappush
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from emulator.core.model import FLYING, GONE, QueueState
+from emulator.core.messages import FLYING, GONE
 from emulator.engine.clock import moment
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import datetime
 
-    from emulator.core.model import Message
+    from emulator.core.messages import Message
+    from emulator.core.model import QueueState
 
 
 class Metrics:
@@ -30,7 +31,7 @@ class Metrics:
     __slots__ = ("_oldest_us", "backlog_bytes", "backlog_count")
 
     def __init__(self, queue: QueueState, *, remaining: bool = False) -> None:
-        self.backlog_count, self.backlog_bytes = len(queue.messages), queue.backlog_bytes
+        self.backlog_count, self.backlog_bytes = queue.count, queue.backlog_bytes
         if remaining:
             self.backlog_count -= queue.flying_count
             self.backlog_bytes -= queue.flying_bytes
@@ -75,16 +76,24 @@ class Metrics:
 
 def oldest_us(queue: QueueState) -> int | None:
     """When the oldest message was sent. Only the heads are looked at: those that are gone are cleared there."""
-    sent_us = next((message.timestamp_us for message in queue.ages if message.place != GONE), None)
-    dead_us = queue.dead_ages[0][0] if queue.dead_ages else None
-    return min((each for each in (sent_us, dead_us) if each is not None), default=None)
+    packed_us = next((flight.parcels[0].at_us for flight in queue.flights.values() if flight.messages is None), None)
+    if packed_us is None and queue.fresh:
+        packed_us = queue.fresh[0].at_us
+    if (index := queue.opened) is None:
+        return packed_us
+    found = [] if packed_us is None else [packed_us]
+    found += islice((message.timestamp_us for message in index.ages if message.place != GONE), 1)
+    found += [sent_us for sent_us, _, _ in index.dead_ages[:1]]
+    return min(found, default=None)
 
 
 def _oldest_waiting_us(queue: QueueState) -> int | None:
     """The same without what is in flight: the tracks begin with what waits, so that nobody has to step over the rest."""
-    heads = [line[0] for line in (queue.track.line,) if line] + [heap[0][2] for heap in (queue.track.returned,) if heap]
-    found = [message.timestamp_us for message in heads]
-    found += islice(_waiting_dead_letters(queue.dead_ages), 1)
+    found = [queue.fresh[0].at_us] if queue.fresh else []
+    if (index := queue.opened) is not None:
+        found += [message.timestamp_us for message in islice(index.track.line, 1)]
+        found += [message.timestamp_us for _, _, message in index.track.returned[:1]]
+        found += islice(_waiting_dead_letters(index.dead_ages), 1)
     return min(found, default=None)
 
 

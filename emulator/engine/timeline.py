@@ -7,7 +7,6 @@ in real time for a consumer outside: a test waits there, a server lets others wo
 
 from __future__ import annotations
 
-from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
 
 from emulator.core import machine
@@ -38,9 +37,9 @@ class Timeline:
         self.deliveries = Deliveries(account)
         self.alarms = Alarms()
         self.unsettled: JournalUnwritable | None = None
+        self._hand = _Hand(self)
         self.moved_at = -1
         """The number of the last event when time was moved last; -1 before that."""
-        self._moving = False
         self._stopped = False
         self._rest_us = 0.0
         self._moment_us = -1
@@ -54,7 +53,7 @@ class Timeline:
     def advance(self, span: float | timedelta) -> None:
         """Let a span pass. Raises ValueError, RuntimeError inside a handler or when batches leave without end."""
         length_us, rest_us = span_us(span, self._rest_us)
-        self._wait_through(self.until(self.account.now_us + length_us))
+        self._wait_through(self.until(self.account.clock.now_us() + length_us))
         self._rest_us = rest_us
 
     def run_until_idle(self) -> None:
@@ -63,26 +62,28 @@ class Timeline:
 
     def wake(self) -> None:
         """Let handlers do what they have to do at this very moment, unless they are at it. Nothing leaves, and time stands."""
-        if not (self._moving or self.inside_handler):
-            with self._hand(), self.account.lock:
+        if not (self._hand.moves or self.inside_handler):
+            with self._hand, self.account.lock:
                 self.deliveries.wake(self.account.now_us)
 
     def _wait_through(self, steps: Generator[None, None, None]) -> None:
-        with closing(steps):  # who is interrupted while he waits leaves the clock to others
+        try:
             for _ in steps:
                 self.deliveries.wait(_WAIT_SECONDS)
+        finally:
+            steps.close()  # who is interrupted while he waits leaves the clock to others
 
     # --- the loop
 
     def until(self, target_us: int) -> Generator[None, None, None]:
         """Everything due up to and including a moment, and the clock is there. Yields where it waits for consumers outside."""
-        with self._hand():
+        with self._hand:
             yield from self._until(target_us)
             self._move_to(target_us)
 
     def until_idle(self) -> Generator[None, None, None]:
         """From one thing to do to the next, until no batch is due and none is out. Yields as `until` does."""
-        with self._hand():
+        with self._hand:
             budget, counted = self.batches_min, False
             while True:
                 yield from self._end_outside()
@@ -102,7 +103,7 @@ class Timeline:
 
         What has ended and cannot be kept, as on a full disk, stays out: `unsettled` tells why.
         """
-        with self._hand():
+        with self._hand:
             try:
                 self._take()
                 self.unsettled = None
@@ -141,14 +142,18 @@ class Timeline:
         """Everything due at the next moment up to a target: how many batches left; None when nothing is due."""
         account, deliveries = self.account, self.deliveries
         with account.lock:
-            moment_us = _earliest(machine.next_wake(account.state), _earliest(deliveries.next_wake_us(), self.alarms.next_us()))
+            state = account.state
+            moment_us = _earliest(machine.next_wake(state), _earliest(deliveries.next_wake_us(), self.alarms.next_us()))
             if moment_us is None or moment_us > target_us or self._stopped:
                 return None
-            now_us = max(moment_us, account.now_us)
-            if account.chance.searches and now_us > account.now_us and self._leave_early():
-                return 1
-            account.clock.move_to(now_us)
-            account.run_passive(now_us)
+            now_us = account.clock.now_us()
+            if moment_us > now_us:
+                if account.chance.searches and self._leave_early():
+                    return 1
+                now_us = moment_us
+                account.clock.move_to(now_us)
+            if state.passive and state.passive[0][0] <= now_us:
+                account.run_passive(now_us)
             self.alarms.ring(now_us)
             deliveries.wake(now_us)
             self._raise_pending()
@@ -220,7 +225,7 @@ class Timeline:
     @property
     def moving(self) -> bool:
         """Whether time is being moved."""
-        return self._moving
+        return self._hand.moves
 
     @property
     def inside_handler(self) -> bool:
@@ -228,23 +233,12 @@ class Timeline:
         invocation = current.get()
         return invocation is not None and invocation.delivery.deliveries is self.deliveries
 
-    @contextmanager
-    def _hand(self) -> Iterator[None]:
-        if self._moving or self.inside_handler:
-            raise RuntimeError("time is moved by the test: advance() and run_until_idle() may not be called inside a handler")
-        self._moving = True
-        try:
-            yield
-        finally:
-            self._moving = False
-            self.moved_at = self.account.sequence
-
     def _budget(self) -> int:
-        living = sum(len(queue.messages) for queue in self.account.state.queues.values())
+        living = sum(queue.count for queue in self.account.state.queues.values())
         return self.batches_min + _BATCHES_PER_MESSAGE * living
 
     def _endless(self, what: str) -> str:
-        names = [name for name, queue in sorted(self.account.state.queues.items()) if queue.messages]
+        names = [name for name, queue in sorted(self.account.state.queues.items()) if queue.count]
         now = moment(self.account.now_us).isoformat()
         return f"{what} at {now}: queues that feed each other or themselves? Not empty: {', '.join(names)}"
 
@@ -261,6 +255,24 @@ class Timeline:
             failure.raised = True
         if failures:
             raise failures[0].error
+
+
+class _Hand:
+    """Held by who moves the time. Raises RuntimeError for a second one, and inside a handler."""
+
+    __slots__ = ("_timeline", "moves")
+
+    def __init__(self, timeline: Timeline) -> None:
+        self._timeline, self.moves = timeline, False
+
+    def __enter__(self) -> None:
+        if self.moves or self._timeline.inside_handler:
+            raise RuntimeError("time is moved by the test: advance() and run_until_idle() may not be called inside a handler")
+        self.moves = True
+
+    def __exit__(self, *_: object) -> None:
+        self.moves = False
+        self._timeline.moved_at = self._timeline.account.sequence
 
 
 def _earliest(one_us: int | None, other_us: int | None) -> int | None:

@@ -15,7 +15,7 @@ from types import CodeType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from emulator.core.limits import SECOND_US
-from emulator.core.model import DELAYED
+from emulator.core.messages import DELAYED
 from emulator.engine.error_text import error_text
 from emulator.engine.ledger.steps import Kind
 from emulator.engine.ledger.table import table
@@ -141,7 +141,7 @@ def _waiting(emulator: Emulator, course: Course) -> tuple[list[_Line], list[_Lin
     queues = emulator.account.state.queues
     dead = {queue.consumer.dead_letter_queue for queue in queues.values() if queue.consumer is not None}
     for name, queue in sorted(queues.items()):
-        consumer, count = queue.consumer, len(queue.messages)
+        consumer, count = queue.consumer, queue.count
         many = f"{_messages(count)} wait{'s' if count == 1 else ''} in {name}"
         if not count or (consumer is None and name in dead):
             continue

@@ -15,8 +15,8 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from emulator.core.limits import STRICT
-from emulator.core.model import DEFAULT_CONSUMER, Flight, QueueConfig, QueueState
-from emulator.core.model import Message as Stored
+from emulator.core.messages import Columns
+from emulator.core.model import QueueConfig, QueueState
 from emulator.engine import bodies
 from emulator.engine.clock import moment_us
 from emulator.engine.metrics import Metrics
@@ -59,11 +59,9 @@ class HandMadeBatch(MessageBatch):
 
     __slots__ = ("ids",)
 
-    def __init__(self, queue: str, messages: list[Stored]) -> None:
-        ids = tuple([message.id for message in messages])
-        flight = Flight(0, ids, messages, DEFAULT_CONSUMER, 0, sum([len(message.body) for message in messages]))
-        super().__init__(queue, flight, Metrics(QueueState(QueueConfig(queue))), STRICT, lambda _text: None)
-        self.ids = ids
+    def __init__(self, queue: str, columns: Columns) -> None:
+        super().__init__(queue, lambda: columns, Metrics(QueueState(QueueConfig(queue))), STRICT, lambda _text: None)
+        self.ids = columns.ids
 
 
 def create_batch(queue: str, messages: Iterable[Mapping[str, Any]]) -> HandMadeBatch:
@@ -74,7 +72,8 @@ def create_batch(queue: str, messages: Iterable[Mapping[str, Any]]) -> HandMadeB
     if isinstance(messages, Mapping | str | bytes) or not isinstance(messages, Iterable):
         message = f"create_batch() takes a list of messages, not {type(messages).__name__}"
         raise TypeError(message)
-    return HandMadeBatch(str(queue), [_stored(each, entry) for entry, each in enumerate(messages, 1)])
+    rows = [_row(each, entry) for entry, each in enumerate(messages, 1)]
+    return HandMadeBatch(str(queue), Columns(*zip(*rows, strict=True)) if rows else Columns((), (), (), (), ()))
 
 
 def result_of(batch: HandMadeBatch) -> QueueResult:
@@ -93,7 +92,7 @@ def result_of(batch: HandMadeBatch) -> QueueResult:
     )
 
 
-def _stored(given: Mapping[str, Any], entry: int) -> Stored:
+def _row(given: Mapping[str, Any], entry: int) -> tuple[str, int, bytes, str, int]:
     if not isinstance(given, Mapping):
         message = f"a message is a mapping of {', '.join(_FIELDS)}, not {type(given).__name__}"
         raise TypeError(message)
@@ -107,7 +106,7 @@ def _stored(given: Mapping[str, Any], entry: int) -> Stored:
         message = f"message {entry}: 'attempts' counts deliveries from 1, and is {attempts!r}"
         raise TypeError(message)
     at_us = _timestamp_us(given["timestamp"], entry)
-    return Stored(str(given["id"]), bodies.encode(given["body"], "v8"), "v8", at_us, at_us, at_us, entry, attempts)
+    return str(given["id"]), attempts, bodies.encode(given["body"], "v8"), "v8", at_us
 
 
 def _timestamp_us(given: object, entry: int) -> int:

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from emulator.core import commands
-from emulator.core.model import READY, QueueConfig, QueueState
-from emulator.core.model import Message as Stored
+from emulator.core.messages import READY
+from emulator.core.messages import Message as Stored
 from emulator.engine import bodies
 from emulator.engine.bodies.undefined import UNDEFINED
 from emulator.engine.clock import moment
@@ -22,6 +22,7 @@ from emulator.workers.bindings import SendReply
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from emulator.core.model import QueueConfig, QueueState
     from emulator.engine.account import Account, Settled
 
 _OPTIONS = ("content_type", "delay_seconds")
@@ -245,7 +246,7 @@ class Queue:
         return self._account.queue(self.name)
 
     def __len__(self) -> int:
-        return len(self._state.messages)
+        return self._state.count
 
     def __bool__(self) -> bool:
         return True

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from emulator.core.model import DELAYED, FLYING, GONE, LEASED, READY, State
+from emulator.core.messages import DELAYED, FLYING, GONE, LEASED, READY
 from emulator.engine.journal import snapshot
+
+if TYPE_CHECKING:
+    from emulator.core.model import State
 
 PLACES = {READY: "ready", DELAYED: "delayed", FLYING: "flying", LEASED: "leased", GONE: "gone"}
 

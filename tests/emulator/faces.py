@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from contextlib import ExitStack
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from emulator import Emulator
 from emulator.core.limits import RELAXED
+from emulator.core.messages import Columns
 from emulator.engine.targets.batch import MessageBatch
 from tests.emulator.endpoints import Endpoint
 from tests.emulator.random_scenarios import Play
@@ -44,11 +44,8 @@ class BehindURL(Player):
 
 def result_of(handler: Any, posted: dict) -> dict:
     """What a handler makes of a batch that was posted, in the form of the runtime's result."""
-    rows = [
-        SimpleNamespace(id=m["id"], body=json.dumps(m["body"]).encode(), content_type="json", timestamp_us=0, attempts=m["attempts"])
-        for m in posted["messages"]
-    ]
-    batch = MessageBatch(posted["queue"], SimpleNamespace(messages=rows), None, RELAXED, lambda _warning: None)
+    rows = [(m["id"], m["attempts"], json.dumps(m["body"]).encode(), "json", 0) for m in posted["messages"]]
+    batch = MessageBatch(posted["queue"], lambda: Columns(*zip(*rows, strict=True)), None, RELAXED, lambda _warning: None)
     outcome = "ok"
     try:
         handler(batch)

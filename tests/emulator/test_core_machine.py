@@ -11,15 +11,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from emulator.core import commands, machine
-from emulator.core.decide.consume import departure_us
+from emulator.core.apply import apply
+from emulator.core.decide.consume import deliver, departure_us
 from emulator.core.decide.deadlines import expiry_us, lapse_us
 from emulator.core.decide.manage import find
+from emulator.core.index import ready_count
 from emulator.core.limits import STRICT
-from emulator.core.model import DELAYED, FLYING, GONE, LEASED, READY, Consumer, QueueState, State
+from emulator.core.messages import DELAYED, FLYING, GONE, LEASED, READY
+from emulator.core.model import Consumer, QueueState, State
 from emulator.core.refusals import QueueOverloaded, Refused
 from emulator.engine.ids import Ids
 from emulator.engine.journal import replay
 from emulator.engine.ledger.ledger import Ledger
+from emulator.engine.metrics import Metrics
 from tests.emulator.core_dump import dump, from_snapshot
 from tests.emulator.helpers import lines_run
 
@@ -53,7 +57,7 @@ class Play:
         kind = r.choice(["send"] * 6 + ["settle"] * 6 + ["pull"] * 3 + ["ack"] * 3 + OTHERS)
         if kind == "send":
             count = r.randrange(1, 7)
-            delays = tuple(r.choice([None, None, 0, 1, 30, 86_400, 90_000]) for _ in range(count))
+            delays = tuple(r.choice([None, None, 0, 1, 30, 86_400, 90_000]) for _ in range(count)) if r.random() < 0.5 else (None,) * count
             return commands.Send(name, self.ids.take(count), (b"1",) * count, ("json",) * count, delays, r.choice([None, 0, 5]), True)
         if kind == "settle":
             return self.settle()
@@ -140,8 +144,8 @@ def check(state: State) -> None:
         flying = [m for m in queue.messages.values() if m.place == FLYING]
         assert queue.flying_count == len(flying)
         assert queue.flying_bytes == sum(len(m.body) for m in flying)
-        ready = [m for m in queue.ready if m.place != GONE]
-        assert len(ready) == len(queue.ready) - queue.ready_gone
+        ready = [m for m in queue.index.ready if m.place != GONE]
+        assert len(ready) == ready_count(queue)
         assert [(m.ready_us, m.entry) for m in ready] == sorted((m.ready_us, m.entry) for m in queue.messages.values() if m.place == READY)
     assert machine.next_wake(state) == (min(wakes) if wakes else None)
 
@@ -166,6 +170,40 @@ def test_laws_hold_after_every_step_of_a_random_run(seed):
     again = from_snapshot(play.state)
     assert dump(again) == whole
     check(again)
+
+
+def told(state: State) -> list:
+    """What is told of the queues without a look at any single message, and which batches would leave."""
+    return [
+        (
+            queue.count, queue.backlog_bytes, queue.flying_count, queue.flying_bytes, ready_count(queue), expiry_us(queue),
+            lapse_us(queue), departure_us(queue, state.now_us), repr(Metrics(queue)), repr(Metrics(queue, remaining=True)),
+            deliver(state, state.now_us, commands.Deliver(name), STRICT),
+            [flight.columns() for flight in queue.flights.values()],
+        )
+        for name, queue in sorted(state.queues.items())
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_what_is_packed_tells_the_same_as_what_is_looked_at_one_by_one(seed):
+    play, packed = Play(seed + 2000), State("paid")
+    for name in NAMES:
+        play.step(commands.CreateQueue(name))
+    seen = 0
+    for _ in range(250):
+        play.step(play.command())
+        if play.random.random() < 0.4:
+            play.now_us += play.random.choice([0, SECOND, 5 * SECOND, 60 * SECOND, 90_000 * SECOND])
+            play.step()
+        for event in play.events[seen:]:
+            apply(packed, event)
+        seen = len(play.events)
+        for queue in play.state.queues.values():
+            assert len(queue.messages) == queue.count
+        assert told(packed) == told(play.state)
+        if play.random.random() < 0.02:
+            assert dump(packed) == dump(play.state)
 
 
 @pytest.mark.parametrize("seed", range(10))

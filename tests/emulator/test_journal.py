@@ -7,6 +7,7 @@ from contextlib import closing
 from shutil import copy
 
 import pytest
+from msgspec.structs import replace
 
 from emulator import Emulator
 from emulator.core import events as happened
@@ -305,7 +306,7 @@ def test_a_full_disk_keeps_nothing_of_an_append_and_the_next_one_goes_on(tmp_pat
         journal.append(0, [CREATED])
         (pages,) = journal._db.execute("PRAGMA page_count").fetchone()
         journal._db.execute(f"PRAGMA max_page_count = {pages}")
-        large = SENT._replace(bodies=(b"x" * 50_000, b"y"))
+        large = replace(SENT, bodies=(b"x" * 50_000, b"y"))
         for events in ([large], [CREATED, large, CREATED]):
             with pytest.raises(JournalUnwritable):
                 journal.append(1, events)

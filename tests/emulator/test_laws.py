@@ -19,7 +19,8 @@ from emulator import Emulator, Refused
 from emulator.core import commands, events, machine
 from emulator.core.apply import apply
 from emulator.core.limits import STRICT
-from emulator.core.model import FLYING, LEASED, Consumer, State
+from emulator.core.messages import FLYING, LEASED
+from emulator.core.model import Consumer, State
 from emulator.engine.journal.rows import RowReader, RowWriter
 from emulator.engine.ledger.ledger import Ledger
 from emulator.engine.ledger.steps import ENDS

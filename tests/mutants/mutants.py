@@ -38,7 +38,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "the-newest-message-starts-the-wait", CONSUME,
-        "oldest_us = queue.ready[0].ready_us", "oldest_us = queue.ready[-1].ready_us",
+        "oldest_us = index.ready[0].ready_us", "oldest_us = index.ready[-1].ready_us",
         "a steady trickle of messages would never be delivered",
     ),
     Mutant(
@@ -158,7 +158,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "the-dead-track-is-forgotten", DEADLINES,
-        "for track in (queue.track, queue.dead_track)\n", "for track in (queue.track,)\n",
+        "for track in (queue.opened.track, queue.opened.dead_track):", "for track in (queue.opened.track,):",
         "dead letters would never wake anybody to expire",
     ),
     # --- leases
@@ -211,7 +211,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "the-backlog-may-run-over", PRODUCE,
-        "if queue.backlog_bytes + size_bytes > limits.backlog_size_bytes:", "if queue.backlog_bytes > limits.backlog_size_bytes:",
+        " and queue.backlog_bytes + size_bytes > limits.backlog_size_bytes:", " and queue.backlog_bytes > limits.backlog_size_bytes:",
         "the last send could exceed 25 GB",
     ),
     Mutant(

@@ -18,7 +18,7 @@ export interface ServeOptions {
   seed?: number;
   /** Where the files are; the working folder without. */
   cwd?: string;
-  /** The program; else what the variable CFQ_EMULATOR says, else `cfq-emulator`. */
+  /** The program; else what the variable CFQ_EMULATOR says, else that of a `.venv` from `cwd` up, else the PATH's. */
   command?: string | string[];
   /** More options of `cfq-emulator serve`. */
   extra?: string[];

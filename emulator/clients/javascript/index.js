@@ -1,6 +1,8 @@
 // A client of cfq-emulator: starts the server, moves its time, sends, and asks what became of messages. It needs Node alone.
 import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
 import { createServer } from "node:http";
+import { dirname, join } from "node:path";
 
 const START_MS = 60_000;
 const STOP_MS = 10_000;
@@ -17,7 +19,8 @@ export class EmulatorError extends Error {
 
 /** Starts `cfq-emulator serve` with Workers, on virtual time, and gives a client of it. `close()` ends it. */
 export async function serve(options = {}) {
-  const { workers = ["wrangler.jsonc"], env, plan, start, seed = 0, cwd = process.cwd(), command = commandOf(), extra = [] } = options;
+  const { workers = ["wrangler.jsonc"], env, plan, start, seed = 0, cwd = process.cwd(), extra = [] } = options;
+  const command = options.command ?? commandOf(cwd);
   const outgoing = options.fetch ? await answering(options.fetch) : undefined;
   const given = ["serve", "--port", "0", "--db", ":memory:", "--time", "virtual", "--log", "off", "--seed", String(seed)];
   for (const worker of [workers].flat()) given.push("--worker", worker);
@@ -25,7 +28,7 @@ export async function serve(options = {}) {
     if (value !== undefined) given.push(`--${name}`, value instanceof Date ? value.toISOString() : String(value));
   const [program, ...before] = [command].flat();
   const child = spawn(program, [...before, ...given, ...extra], { cwd, stdio: ["ignore", "pipe", "pipe"] });
-  const end = () => child.kill("SIGKILL");
+  const end = () => child.kill("SIGTERM"); // it ends its own workerd, and then itself
   process.once("exit", end);
   try {
     const url = await started(child, program);
@@ -47,8 +50,14 @@ export function connect(url) {
   return new Emulator(url.replace(/\/(client\/v4\/?)?$/, ""), async () => {});
 }
 
-function commandOf() {
-  return process.env.CFQ_EMULATOR?.split(" ") ?? ["cfq-emulator"];
+/** What CFQ_EMULATOR says; else the program of a `.venv` from the folder up; else the one on the PATH. */
+function commandOf(folder) {
+  if (process.env.CFQ_EMULATOR) return process.env.CFQ_EMULATOR.split(" ");
+  const [bin, name] = process.platform === "win32" ? ["Scripts", "cfq-emulator.exe"] : ["bin", "cfq-emulator"];
+  for (let each = folder; ; each = dirname(each)) {
+    if (existsSync(join(each, ".venv", bin, name))) return [join(each, ".venv", bin, name)];
+    if (each === dirname(each)) return ["cfq-emulator"];
+  }
 }
 
 function started(child, program) {

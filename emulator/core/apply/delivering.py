@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from emulator.core.index import dequeue, touch
-from emulator.core.model import FLYING, Flight
+from emulator.core.index import dequeue, ready_count, take_fresh, touch
+from emulator.core.messages import FLYING
+from emulator.core.model import Flight
 
 if TYPE_CHECKING:
     from emulator.core.events import Delivered
@@ -15,16 +16,21 @@ if TYPE_CHECKING:
 def delivered(state: State, event: Delivered) -> None:
     """Messages leave the line, each with its count of attempts, and are in flight."""
     queue = state.queues[event.queue]
-    picked = dequeue(queue, event.ids, event.at_us)
-    for message, attempts in zip(picked, event.attempts, strict=True):
-        message.attempts, message.place = attempts, FLYING
-    size_bytes = sum([len(message.body) for message in picked])
-    queue.flying_bytes += size_bytes
-    queue.flying_count += len(picked)
     consumer = queue.consumer
     assert consumer is not None, "a batch left for a consumer that is not there"
-    queue.flights[event.batch] = Flight(event.batch, event.ids, picked, consumer, event.at_us, size_bytes)
+    flight = Flight(event.batch, event.ids, event.attempts, consumer, event.at_us)
+    flight.parcels = take_fresh(queue, event.ids, event.at_us)
+    if flight.parcels:
+        flight.size_bytes = sum([sum(map(len, parcel.bodies)) for parcel in flight.parcels])
+    else:
+        flight.messages = picked = dequeue(queue, event.ids, event.at_us)
+        for message, attempts in zip(picked, event.attempts, strict=True):
+            message.attempts, message.place = attempts, FLYING
+        flight.size_bytes = sum([len(message.body) for message in picked])
+    queue.flying_bytes += flight.size_bytes
+    queue.flying_count += len(event.ids)
+    queue.flights[event.batch] = flight
     state.batches = event.batch
     if queue.backlog_seen is None:  # the autoscaler's first look; from then on it looks when a batch ends
-        queue.backlog_seen = len(queue.ready) - queue.ready_gone
+        queue.backlog_seen = ready_count(queue)
     touch(state, queue)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from emulator.core.index import enqueue, promote, remove, requeue, touch
 from emulator.core.limits import SECOND_US
-from emulator.core.model import FLYING, GONE, Message
+from emulator.core.messages import FLYING, GONE, Message
 
 if TYPE_CHECKING:
     from emulator.core.events import Expired, LeasesLapsed, LeasesSettled, Purged, Settled
@@ -17,20 +17,23 @@ if TYPE_CHECKING:
 def settled(state: State, event: Settled) -> None:
     """A push batch is over; the common case, in which everything was acknowledged, has its short way."""
     queue = state.queues[event.queue]
-    flight = queue.flights.pop(event.batch)
-    if len(event.acked) == len(flight.messages):  # so nobody has acknowledged one of them meanwhile
-        queue.flying_count -= len(flight.messages)
+    flight = queue.flights[event.batch]
+    if len(event.acked) == len(flight.ids):  # so nobody has acknowledged one of them meanwhile
+        queue.count -= len(flight.ids)
+        queue.flying_count -= len(flight.ids)
         queue.flying_bytes -= flight.size_bytes
         queue.backlog_bytes -= flight.size_bytes
-        delete = queue.messages.__delitem__
-        for message in flight.messages:
-            message.place = GONE
-            delete(message.id)
+        if flight.messages is not None:
+            delete = queue.messages.__delitem__
+            for message in flight.messages:
+                message.place = GONE
+                delete(message.id)
     else:
-        flying = [message for message in flight.messages if message.place == FLYING]
+        flying = [message for message in queue.messages_of(flight) if message.place == FLYING]
         queue.flying_count -= len(flying)
         queue.flying_bytes -= sum([len(message.body) for message in flying])
         remove(queue, event.acked)
+    del queue.flights[event.batch]
     if event.repeated:
         requeue(state, queue, event.repeated, [event.at_us] * len(event.repeated))
     _fail(state, queue, event)
@@ -43,9 +46,10 @@ def leases_settled(state: State, event: LeasesSettled) -> None:
     """A pull consumer has acknowledged and retried."""
     queue = state.queues[event.queue]
     for id in event.acked if queue.flying_count else ():
-        if queue.messages[id].place == FLYING:  # a late acknowledgement of what a push consumer has in hand by now
+        message = queue.messages[id]
+        if message.place == FLYING:  # a late acknowledgement of what a push consumer has in hand by now
             queue.flying_count -= 1
-            queue.flying_bytes -= len(queue.messages[id].body)
+            queue.flying_bytes -= len(message.body)
     remove(queue, event.acked)
     _fail(state, queue, event)
     touch(state, queue)
@@ -88,16 +92,19 @@ def _dead_letter(state: State, queue: QueueState, ids: tuple[str, ...], target: 
     """Move messages to a dead-letter queue: id, timestamp, body and content type stay, everything else starts anew."""
     at_us = state.now_us
     promote(target, at_us)
+    there = target.index
     ready_us = at_us + target.config.delivery_delay * SECOND_US
+    messages = queue.messages
     for id in ids:
-        old = queue.messages[id]
+        old = messages[id]
         state.entries += 1
         message = Message(id, old.body, old.content_type, old.timestamp_us, at_us, ready_us, state.entries)
         message.dead = True
-        target.messages[id] = message
+        there.messages[id] = message
+        there.dead_track.line.append(message)
+        heappush(there.dead_ages, (message.timestamp_us, message.entry, message))
+        enqueue(there, message, at_us)
         target.backlog_bytes += len(message.body)
-        target.dead_track.line.append(message)
-        heappush(target.dead_ages, (message.timestamp_us, message.entry, message))
-        enqueue(target, message, at_us)
+    target.count += len(ids)
     remove(queue, ids)
     touch(state, target)

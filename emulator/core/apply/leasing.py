@@ -6,7 +6,7 @@ from heapq import heappush
 from typing import TYPE_CHECKING
 
 from emulator.core.index import dequeue, touch
-from emulator.core.model import LEASED, Message
+from emulator.core.messages import LEASED, Message
 
 if TYPE_CHECKING:
     from emulator.core.events import LeasesExtended, Pulled
@@ -26,12 +26,13 @@ def pulled(state: State, event: Pulled) -> None:
 def extended(state: State, event: LeasesExtended) -> None:
     """Leases hold longer, each under a new id."""
     queue = state.queues[event.queue]
-    _lease(state, queue, [queue.messages[id] for id in event.ids], event.leases, event.until_us)
+    _lease(state, queue, list(map(queue.messages.__getitem__, event.ids)), event.leases, event.until_us)
     touch(state, queue)
 
 
 def _lease(state: State, queue: QueueState, messages: list[Message], leases: tuple[str, ...], until_us: int) -> None:
+    held = queue.index.leases
     for message, lease in zip(messages, leases, strict=True):
         state.entries += 1
         message.place, message.lease, message.lease_until_us = LEASED, lease, until_us
-        heappush(queue.leases, (until_us, state.entries, lease, message))
+        heappush(held, (until_us, state.entries, lease, message))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from emulator.core.events import Sent
 from emulator.core.index import enqueue, promote, remove, touch
 from emulator.core.limits import SECOND_US
-from emulator.core.model import Message
+from emulator.core.messages import Message, Parcel
 
 if TYPE_CHECKING:
     from emulator.core.events import Redriven
@@ -16,23 +16,27 @@ if TYPE_CHECKING:
 
 
 def sent(state: State, event: Sent) -> None:
-    """New messages, in line or delayed."""
+    """New messages, in line or delayed. They stand in line as they came, unless one of them has to wait."""
     queue, at_us = state.queues[event.queue], event.at_us
-    if queue.delayed:
+    if queue.opened is not None:
         promote(queue, at_us)
-    now, entries = repeat(at_us), count(state.entries + 1)
-    entered = list(map(Message, event.ids, event.bodies, event.content_types, now, now, event.ready_us, entries))
-    queue.messages.update(zip(event.ids, entered, strict=True))
-    queue.track.line.extend(entered)
-    queue.ages.extend(entered)
+    sent_count = len(event.ids)
     if max(event.ready_us) <= at_us:
-        queue.ready.extend(entered)
+        queue.fresh.append(Parcel(at_us, state.entries + 1, event.ids, event.bodies, event.content_types))
+        queue.fresh_count += sent_count
+        queue.packed = True
     else:
+        index, now, entries = queue.index, repeat(at_us), count(state.entries + 1)
+        entered = list(map(Message, event.ids, event.bodies, event.content_types, now, now, event.ready_us, entries))
+        index.messages.update(zip(event.ids, entered, strict=True))
+        index.track.line.extend(entered)
+        index.ages.extend(entered)
         for message in entered:
-            enqueue(queue, message, at_us)
-    state.entries += len(entered)
+            enqueue(index, message, at_us)
+    state.entries += sent_count
+    queue.count += sent_count
     queue.backlog_bytes += sum(map(len, event.bodies))
-    _count_lately(queue, at_us, len(entered))
+    _count_lately(queue, at_us, sent_count)
     state.dirty.add(event.queue)
 
 

@@ -15,53 +15,53 @@ from typing import TYPE_CHECKING
 from cfq_lint.facts import limits as cloudflare
 from emulator.core.decide.manage import dead_letter_queue
 from emulator.core.events import Delivered, Event, Settled
+from emulator.core.index import fresh_ids, ready_count
 from emulator.core.limits import SECOND_US
-from emulator.core.model import FLYING, GONE, Consumer, Flight, Message, QueueState, State
+from emulator.core.messages import FLYING, GONE, Message
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from emulator.core.commands import Deliver, Settle
+    from emulator.core.limits import Limits
+    from emulator.core.messages import Index
+    from emulator.core.model import Consumer, Flight, QueueState, State
 
 _ID = attrgetter("id")
 
 
 def waiting(queue: QueueState, now_us: int, count: int) -> list[Message]:
     """The first `count` messages that are ready now, in order of (moment ready, entry number)."""
-    if not queue.ready_gone and len(queue.ready) >= count:
-        return list(islice(queue.ready, count))
+    index = queue.index
+    if not index.ready_gone and len(index.ready) >= count:
+        return list(islice(index.ready, count))
     found: list[Message] = []
-    for message in queue.ready:
+    for message in index.ready:
         if len(found) == count:
             return found
         if message.place != GONE:
             found.append(message)
-    if queue.delayed and queue.delayed[0] <= now_us:
-        for message in delayed_until(queue, now_us):
+    if index.delayed and index.delayed[0] <= now_us:
+        for message in delayed_until(index, now_us):
             if len(found) == count:
                 break
             found.append(message)
     return found
 
 
-def delayed_until(queue: QueueState, until_us: int) -> Iterator[Message]:
+def delayed_until(index: Index, until_us: int) -> Iterator[Message]:
     """Living delayed messages up to a moment, in order, without disturbing the heap of moments: walk down from its top."""
-    heap = queue.delayed
+    heap = index.delayed
     edge = [(heap[0], 0)] if heap else []
     while edge and edge[0][0] <= until_us:
-        moment_us, index = heappop(edge)
-        there = queue.delayed_until[moment_us]
+        moment_us, place = heappop(edge)
+        there = index.delayed_until[moment_us]
         for message in (there,) if isinstance(there, Message) else there:
             if message.place != GONE:
                 yield message
-        for child in (2 * index + 1, 2 * index + 2):
+        for child in (2 * place + 1, 2 * place + 2):
             if child < len(heap):
                 heappush(edge, (heap[child], child))
-
-
-def ready_count(queue: QueueState) -> int:
-    """How many messages stand in line."""
-    return len(queue.ready) - queue.ready_gone
 
 
 def slots(queue: QueueState, consumer: Consumer) -> int:
@@ -79,48 +79,54 @@ def departure_us(queue: QueueState, now_us: int) -> int | None:
     standing = ready_count(queue)
     if standing >= consumer.max_batch_size:
         return now_us
-    if standing:
-        oldest_us = queue.ready[0].ready_us
-    elif queue.delayed:
-        oldest_us = queue.delayed[0]
+    index = queue.opened
+    delayed = index.delayed if index is not None else ()
+    if index is not None and index.ready:
+        oldest_us = index.ready[0].ready_us
+    elif standing:
+        oldest_us = queue.fresh[0].at_us
+    elif delayed:
+        oldest_us = delayed[0]
     else:
         return None
     deadline_us = oldest_us + round(consumer.max_batch_timeout * SECOND_US)
-    if deadline_us > now_us and queue.delayed and deadline_us > oldest_us:
+    if index is not None and delayed and deadline_us > now_us and deadline_us > oldest_us:
         missing = consumer.max_batch_size - standing
-        for message in delayed_until(queue, deadline_us):
+        for message in delayed_until(index, deadline_us):
             missing -= 1
             if missing == 0:
                 return max(now_us, message.ready_us)
     return max(now_us, deadline_us)
 
 
-def deliver(state: State, now_us: int, command: Deliver) -> tuple[Delivered, ...]:
+def deliver(state: State, now_us: int, command: Deliver, _limits: Limits) -> tuple[Delivered, ...]:
     """Let a batch leave, whose moment has come. Nothing happens when nothing can leave."""
     queue = state.queues[command.queue]
     consumer = queue.consumer
     if consumer is None or not queue.attached or len(queue.flights) >= slots(queue, consumer):
         return ()
-    if command.ids:
-        messages: Iterable[Message] = [queue.messages[id] for id in command.ids]
+    ids = command.ids or fresh_ids(queue, consumer.max_batch_size, now_us)
+    if command.ids or not ids:
+        messages = [queue.messages[id] for id in ids] or waiting(queue, now_us, consumer.max_batch_size)
+        ids = tuple(map(_ID, messages))
+        if not ids:
+            return ()
+        attempts = tuple([message.attempts + 1 for message in messages])
     else:
-        messages = waiting(queue, now_us, consumer.max_batch_size)
-    ids = tuple(map(_ID, messages))
-    if not ids:
-        return ()
-    attempts = tuple([message.attempts + 1 for message in messages])
+        attempts = (1,) * len(ids)
     return (Delivered(now_us, command.queue, state.batches + 1, ids, attempts),)
 
 
-def settle(state: State, now_us: int, command: Settle) -> tuple[Event, ...]:
+def settle(state: State, now_us: int, command: Settle, _limits: Limits) -> tuple[Event, ...]:
     """What becomes of each message of a batch that has ended. Nothing, when the batch is not out (any more)."""
     queue = state.queues.get(command.queue)
     flight = queue.flights.get(command.batch) if queue is not None else None
     if queue is None or flight is None:
         return ()
-    messages = [message for message in flight.messages if message.place == FLYING]
     everything = command.ack_all or (command.outcome == "ok" and not command.retry_all)
-    if everything and not command.retries and not command.lost and len(messages) == len(flight.ids):
+    plain = everything and not command.retries and not command.lost
+    messages = [] if plain and flight.messages is None else [m for m in queue.messages_of(flight) if m.place == FLYING]
+    if plain and (flight.messages is None or len(messages) == len(flight.ids)):
         acked = flight.ids
         scale = _scale(queue, flight, now_us, command.outcome == "ok", 0)
         return (Settled(now_us, queue.config.name, command.batch, command.outcome, command.error, acked,
@@ -195,8 +201,9 @@ def _scale(queue: QueueState, flight: Flight, now_us: int, succeeded: bool, retu
     if flight.consumer.max_concurrency is not None:
         return None
     backlog = ready_count(queue) + returned
-    if queue.delayed and queue.delayed[0] <= now_us:
-        backlog += sum(1 for _ in delayed_until(queue, now_us))
+    index = queue.opened
+    if index is not None and index.delayed and index.delayed[0] <= now_us:
+        backlog += sum(1 for _ in delayed_until(index, now_us))
     known = (queue.slots, queue.backlog_seen or 0, queue.failure_permille)
     return scaled(known, backlog, flight.consumer.max_batch_size, succeeded=succeeded)
 

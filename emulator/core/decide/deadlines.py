@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from emulator.core.decide.consume import FailedAttempts, lifetime_us
 from emulator.core.decide.manage import dead_letter_queue
 from emulator.core.events import Event, Expired, LeasesLapsed
-from emulator.core.model import DEFAULT_CONSUMER, DELAYED, LEASED, Message, QueueState, State, Track
+from emulator.core.messages import DELAYED, LEASED, Message, Track
+from emulator.core.model import DEFAULT_CONSUMER, QueueState, State
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,12 +16,14 @@ if TYPE_CHECKING:
 
 def expiry_us(queue: QueueState) -> int | None:
     """When the next waiting message expires; None when none waits."""
-    moments = [
-        first.arrived_us + lifetime_us(queue, first.dead)
-        for track in (queue.track, queue.dead_track)
-        if (first := _first(track)) is not None
-    ]
-    return min(moments) if moments else None
+    moments = [queue.fresh[0].at_us + lifetime_us(queue, dead=False)] if queue.fresh else []
+    if queue.opened is None:
+        return moments[0] if moments else None
+    for track in (queue.opened.track, queue.opened.dead_track):
+        first = _first(track)
+        if first is not None:
+            moments.append(first.arrived_us + lifetime_us(queue, first.dead))
+    return min(moments, default=None)
 
 
 def _first(track: Track) -> Message | None:
@@ -33,15 +36,16 @@ def _first(track: Track) -> Message | None:
 
 def lapse_us(queue: QueueState) -> int | None:
     """When the next lease lapses; None when none is out."""
-    return queue.leases[0][0] if queue.leases else None
+    return queue.opened.leases[0][0] if queue.opened is not None and queue.opened.leases else None
 
 
 def expire(state: State, now_us: int, name: str) -> tuple[Expired, ...]:
     """All waiting messages of a queue that have reached its retention, in order of arrival."""
     queue = state.queues[name]
     gone: list[Message] = []
-    for track in (queue.track, queue.dead_track):
-        arrived_us = now_us - lifetime_us(queue, track is queue.dead_track)
+    index = queue.index
+    for track in (index.track, index.dead_track):
+        arrived_us = now_us - lifetime_us(queue, track is index.dead_track)
         found = [*_arrived_in_line(track, arrived_us), *_arrived_returned(track, arrived_us)]
         gone += [message for message in found if message.place <= DELAYED]
     gone.sort(key=lambda message: (message.arrived_us, message.entry))
@@ -69,7 +73,7 @@ def lapse(state: State, now_us: int, name: str) -> tuple[Event, ...]:
     """All leases of a queue that have run out: a failed attempt, and the message returns at once if it may."""
     queue = state.queues[name]
     consumer = queue.consumer or DEFAULT_CONSUMER
-    failed, heap, stack, due = FailedAttempts(queue, consumer, now_us), queue.leases, [0], []
+    failed, heap, stack, due = FailedAttempts(queue, consumer, now_us), queue.index.leases, [0], []
     while stack:
         index = stack.pop()
         if index < len(heap) and heap[index][0] <= now_us:

@@ -5,6 +5,8 @@ https://developers.cloudflare.com/queues/configuration/configure-queues/ and ...
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from cfq_lint.facts import limits as cloudflare
 from emulator.core import commands, refusals
 from emulator.core.decide import produce
@@ -21,7 +23,10 @@ from emulator.core.events import (
     Redriven,
 )
 from emulator.core.limits import QUEUE_NAME, Limits, fixed_retention_seconds, retention_seconds, within
-from emulator.core.model import FLYING, Consumer, QueueState, State
+from emulator.core.messages import FLYING
+
+if TYPE_CHECKING:
+    from emulator.core.model import Consumer, QueueState, State
 
 
 def find(state: State, name: str) -> QueueState:
@@ -86,7 +91,7 @@ def change_queue(state: State, now_us: int, command: commands.ChangeQueue, limit
     return (QueueChanged(now_us, command.queue, delay, retention, paused),)
 
 
-def delete_queue(state: State, now_us: int, command: commands.DeleteQueue) -> tuple[Event, ...]:
+def delete_queue(state: State, now_us: int, command: commands.DeleteQueue, _limits: Limits) -> tuple[Event, ...]:
     """The queue and its messages are gone."""
     return (QueueDeleted(now_us, command.queue, tuple(find(state, command.queue).messages)),)
 
@@ -140,13 +145,13 @@ def _check_consumer(consumer: Consumer, limits: Limits) -> None:
 _INFINITE = float("inf")
 
 
-def remove_consumer(state: State, now_us: int, command: commands.RemoveConsumer) -> tuple[Event, ...]:
+def remove_consumer(state: State, now_us: int, command: commands.RemoveConsumer, _limits: Limits) -> tuple[Event, ...]:
     """The queue stores from now on. What is out may still end."""
     queue = find(state, command.queue)
     return () if queue.consumer is None else (ConsumerRemoved(now_us, command.queue),)
 
 
-def attach(state: State, now_us: int, command: commands.Attach) -> tuple[Event, ...]:
+def attach(state: State, now_us: int, command: commands.Attach, _limits: Limits) -> tuple[Event, ...]:
     """The handler of a push consumer is there, or is not any more."""
     queue = find(state, command.queue)
     if queue.consumer is None or queue.attached == command.attached:
@@ -154,7 +159,7 @@ def attach(state: State, now_us: int, command: commands.Attach) -> tuple[Event, 
     return (HandlerAttached(now_us, command.queue, command.attached),)
 
 
-def purge(state: State, now_us: int, command: commands.Purge) -> tuple[Event, ...]:
+def purge(state: State, now_us: int, command: commands.Purge, _limits: Limits) -> tuple[Event, ...]:
     """Stored, delayed and leased messages go, or those of `ids`; a batch that a push consumer has in hand may finish."""
     messages = find(state, command.queue).messages
     if command.ids is None:
@@ -179,7 +184,7 @@ def redrive(state: State, now_us: int, command: commands.Redrive, limits: Limits
     return (Redriven(now_us, command.queue, ids, command.target, sent.ready_us[0]),)
 
 
-def stop_clock(state: State, now_us: int, _command: commands.StopClock) -> tuple[Event, ...]:
+def stop_clock(state: State, now_us: int, _command: commands.StopClock, _limits: Limits) -> tuple[Event, ...]:
     """Remember the time, unless an event of this moment does so already."""
     return () if state.now_us == now_us else (ClockStopped(now_us),)
 

@@ -21,25 +21,29 @@ def send(state: State, now_us: int, command: Send, limits: Limits) -> tuple[Sent
     queue = state.queues.get(command.queue)
     if queue is None:
         raise refusals.QueueNotFound
-    _check_sizes(command, limits)
-    _check_delays(command, limits)
-    _check_load(queue, now_us, command, limits)
+    count, size_bytes, delays = len(command.bodies), sum(map(len, command.bodies)), command.delays_seconds
+    _check_sizes(command, count, size_bytes, limits)
+    plain = delays.count(None) == count
+    if not plain:
+        for delay in delays:
+            if delay is not None:
+                check_delay(delay, limits)
+    if command.batch_delay_seconds is not None:
+        check_delay(command.batch_delay_seconds, limits, refusals.BatchDelayInvalid)
     default_seconds = queue.config.delivery_delay if command.batch_delay_seconds is None else command.batch_delay_seconds
     default_us = now_us + default_seconds * SECOND_US
-    delays = command.delays_seconds
-    if delays.count(None) == len(delays):
-        ready_us = (default_us,) * len(delays)
+    if plain:
+        ready_us = (default_us,) * count
     else:
         ready_us = tuple(default_us if delay is None else now_us + delay * SECOND_US for delay in delays)
+    _check_load(queue, now_us, count, size_bytes, limits)
     return (Sent(now_us, command.queue, command.ids, command.bodies, command.content_types, ready_us),)
 
 
-def _check_sizes(command: Send, limits: Limits) -> None:
+def _check_sizes(command: Send, count: int, size_bytes: int, limits: Limits) -> None:
     """A message's size is checked before the batch's, as the service names the first thing that is wrong."""
-    if limits.batch_count is not None and len(command.bodies) > limits.batch_count:
-        count = len(command.bodies)
+    if limits.batch_count is not None and count > limits.batch_count:
         raise refusals.BatchCountOutOfBounds(f"batch message count of {count} exceeds limit of {limits.batch_count}")
-    size_bytes = sum(map(len, command.bodies))
     if limits.message_size_bytes is not None and size_bytes > limits.message_size_bytes:
         for body in command.bodies:
             if len(body) > limits.message_size_bytes:
@@ -50,15 +54,6 @@ def _check_sizes(command: Send, limits: Limits) -> None:
         raise refusals.BatchSizeOutOfBounds(f"batch size of {size_bytes} bytes exceeds limit of {limits.batch_size_bytes}")
 
 
-def _check_delays(command: Send, limits: Limits) -> None:
-    if command.delays_seconds.count(None) != len(command.delays_seconds):
-        for delay in command.delays_seconds:
-            if delay is not None:
-                check_delay(delay, limits)
-    if command.batch_delay_seconds is not None:
-        check_delay(command.batch_delay_seconds, limits, refusals.BatchDelayInvalid)
-
-
 def check_delay(delay_seconds: int, limits: Limits, refusal: type[refusals.Refused] = refusals.MessageMetadataInvalid) -> None:
     """Refuse a delay that is negative or longer than a day."""
     if delay_seconds < 0 or (limits.delay_seconds is not None and delay_seconds > limits.delay_seconds):
@@ -66,17 +61,15 @@ def check_delay(delay_seconds: int, limits: Limits, refusal: type[refusals.Refus
         raise refusal(f"delay of {delay_seconds} seconds is not between 0{top}")
 
 
-def _check_load(queue: QueueState, now_us: int, command: Send, limits: Limits) -> None:
+def _check_load(queue: QueueState, now_us: int, count: int, size_bytes: int, limits: Limits) -> None:
     """Throughput is counted over the second that ends now; the backlog over what is not acknowledged."""
     if limits.throughput_per_second is not None:
-        excess = queue.lately + len(command.bodies) - limits.throughput_per_second
-        for at_us, count in queue.window:  # what has left the second by now: no more entries than the command has messages
+        excess = queue.lately + count - limits.throughput_per_second
+        for at_us, sent in queue.window:  # what has left the second by now: no more entries than the command has messages
             if excess <= 0 or at_us > now_us - SECOND_US:
                 break
-            excess -= count
+            excess -= sent
         if excess > 0:
             raise refusals.QueueOverloaded
-    if limits.backlog_size_bytes is not None:
-        size_bytes = sum(map(len, command.bodies))
-        if queue.backlog_bytes + size_bytes > limits.backlog_size_bytes:
-            raise refusals.QueueStorageLimitExceeded
+    if limits.backlog_size_bytes is not None and queue.backlog_bytes + size_bytes > limits.backlog_size_bytes:
+        raise refusals.QueueStorageLimitExceeded

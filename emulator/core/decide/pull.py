@@ -12,7 +12,8 @@ from emulator.core.decide.manage import dead_letter_queue, find
 from emulator.core.decide.produce import check_delay
 from emulator.core.events import Event, LeasesExtended, LeasesSettled, Pulled
 from emulator.core.limits import Limits, within
-from emulator.core.model import DEFAULT_CONSUMER, LEASED, Message, QueueState, State
+from emulator.core.messages import LEASED, Message
+from emulator.core.model import DEFAULT_CONSUMER, QueueState, State
 
 MILLISECOND_US = 1_000
 GONE_TEXT = "the message is no longer in the queue"

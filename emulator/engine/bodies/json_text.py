@@ -9,31 +9,38 @@ import json
 from itertools import chain
 from math import isfinite
 from types import NoneType
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import msgspec
 
 from emulator.engine.bodies.stringify import parse, stringify
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 _encode_lines = msgspec.json.Encoder().encode_lines
 _decode, _decode_lines = msgspec.json.Decoder().decode, msgspec.json.Decoder().decode_lines
-_TEXTS, _DICTS, _SEQUENCES = frozenset({str}), frozenset({dict}), frozenset({list, tuple})
 _SCALARS = frozenset({str, int, float, bool, NoneType})
+_PLAIN, _DICT, _TEXT = _SCALARS | {dict, list, tuple}, frozenset({dict}), frozenset({str})
+_flat = chain.from_iterable
 _MARK = b" "
 """Stands before long numbers in the bodies of version 0.1.0."""
 
 
 def encode(value: object) -> bytes:
     """The JSON text of a value. Raises TypeError for what has none."""
-    quickly = encode_plain([value])
-    return stringify(value) if quickly is None else quickly[0]
+    try:
+        text: bytes = _encode_lines([value])[:-1]  # a copy: msgspec's own bytes have room for more
+    except Exception:  # noqa: BLE001 - whatever msgspec has against a value, `stringify` decides
+        return stringify(value)
+    return text if _is_flat(value) or _is_plain([value]) else stringify(value)
 
 
 def encode_plain(values: list[Any]) -> list[bytes] | None:
     """The JSON texts of a list (msgspec 0.22 leaks a tuple) of values at once; None where one of them is not for msgspec."""
     try:
-        texts: list[bytes] = _encode_lines(values).split(b"\n")  # which copies: msgspec's own bytes have room for more
-    except Exception:  # noqa: BLE001 - whatever msgspec has against a value, `stringify` decides
+        texts: list[bytes] = _encode_lines(values).split(b"\n")
+    except Exception:  # noqa: BLE001 - as above
         return None
     texts.pop()
     return texts if _is_plain(values) else None
@@ -83,7 +90,7 @@ def decode(body: bytes) -> Any:
         return parse(text)
 
 
-def decode_all(bodies: list[bytes]) -> list[Any]:
+def decode_all(bodies: Sequence[bytes]) -> list[Any]:
     """The values of several JSON texts at once, each a new one. Raises ValueError for what is not JSON."""
     try:
         values: list[Any] = _decode_lines(b"\n".join(bodies))
@@ -97,23 +104,30 @@ def plain(body: bytes) -> bytes:
     return body.removeprefix(_MARK)
 
 
+def _is_flat(value: object) -> bool:
+    """Whether a value is a scalar or an object of scalars: the quick answer for most that are sent alone."""
+    if type(value) is not dict:
+        return type(value) in _SCALARS
+    return _TEXT.issuperset(map(type, value)) and _SCALARS.issuperset(map(type, value.values()))
+
+
 def _is_plain(values: list[Any]) -> bool:
     """Whether values that msgspec has taken (so they have no circle) hold nothing that it takes and JavaScript does not.
 
-    Level by level, each with a few sets of types: a turn of Python for each entry would cost more than the encoding.
+    Level by level, each with a few calls for all of it: a turn of Python for each entry would cost more than the encoding.
     """
-    level = [value for value in values if type(value) not in _SCALARS]
-    while level:
-        dicts, others = level, []
-        if not _DICTS.issuperset(map(type, level)):
-            dicts = [each for each in level if type(each) is dict]
-            others = [each for each in level if type(each) is not dict]
-            if not _SEQUENCES.issuperset(map(type, others)):
-                return False
-        if not _TEXTS.issuperset(map(type, chain.from_iterable(dicts))):
+    level, kinds = values, set(map(type, values))
+    while not kinds <= _SCALARS:
+        if not kinds <= _PLAIN:
             return False
-        if _SCALARS.issuperset(map(type, chain(chain.from_iterable(map(dict.values, dicts)), chain.from_iterable(others)))):
-            return True
-        entries = chain(chain.from_iterable(map(dict.values, dicts)), chain.from_iterable(others))
-        level = [entry for entry in entries if type(entry) not in _SCALARS]
+        dicts = level if kinds == _DICT else [each for each in level if type(each) is dict]
+        others = [each for each in level if type(each) is list or type(each) is tuple] if len(dicts) < len(level) else []
+        try:
+            "".join(_flat(dicts))
+        except TypeError:  # a key that is no text
+            return False
+        kinds = set(map(type, _flat(map(dict.values, dicts)))).union(map(type, _flat(others)))
+        if not kinds <= _SCALARS:
+            level = [each for each in chain(_flat(map(dict.values, dicts)), _flat(others)) if type(each) not in _SCALARS]
+            kinds -= _SCALARS
     return True

@@ -44,7 +44,7 @@ def stringify(value: object) -> bytes:
             raise TypeError("Converting circular structure to JSON")
         above.add(id(each))
         if isinstance(each, dict):
-            members = {_key(key): entry for key, entry in each.items() if entry is not UNDEFINED}
+            members = {key_text(key): entry for key, entry in each.items() if entry is not UNDEFINED}
             inner = [(f"{_quoted(key)}:", entry) for key, entry in members.items()]
             opening, closing = "{}"
         else:
@@ -90,7 +90,7 @@ def _instant(value: datetime) -> str:
     return f"{utc.replace(tzinfo=None).isoformat(timespec='milliseconds')}Z"
 
 
-def _key(key: object) -> str:
+def key_text(key: object) -> str:
     """A property's name as JavaScript makes it of a value."""
     while isinstance(key, Enum):
         key = key.value

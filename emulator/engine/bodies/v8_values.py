@@ -15,7 +15,7 @@ HEADER = b"\xff\x0f"
 SMI_MIN, SMI_MAX = -(2**30), 2**30 - 1
 """Whole numbers that are no doubles in workerd, whose pointers are compressed."""
 SAFE_MAX = 2**53 - 1
-"""JavaScript's Number.MAX_SAFE_INTEGER: a larger int is a BigInt, as Pyodide makes it."""
+"""JavaScript's Number.MAX_SAFE_INTEGER: a larger int is a BigInt."""
 ERROR_TAGS = {
     "EvalError": b"E", "RangeError": b"R", "ReferenceError": b"F", "SyntaxError": b"S", "TypeError": b"T", "URIError": b"U",
 }  # fmt: skip
@@ -33,6 +33,14 @@ class DataCloneError(TypeError):
 
     def __init__(self, value: object) -> None:
         super().__init__(f"#<{type(value).__name__}> could not be cloned.")
+
+
+class BigInt(int):
+    """An int that is a BigInt however small it is."""
+
+
+class ClonedMap(dict[Any, Any]):
+    """A Map, whatever its keys are: a dict of str alone would be an object."""
 
 
 class ClonedError(Exception):

@@ -24,7 +24,9 @@ from emulator.engine.bodies.v8_values import (
     SAFE_MAX,
     SMI_MAX,
     SMI_MIN,
+    BigInt,
     ClonedError,
+    ClonedMap,
     DataCloneError,
 )  # fmt: skip
 from emulator.engine.error_text import error_message, error_name
@@ -83,7 +85,8 @@ class _Writer:
             return None
         self._take_place(value)
         if isinstance(value, dict):
-            return self._members(value) if all(isinstance(key, str) for key in value) else self._map(value)
+            plain = not isinstance(value, ClonedMap) and all(isinstance(key, str) for key in value)
+            return self._members(value) if plain else self._map(value)
         if isinstance(value, list | tuple):
             return self._array(value)
         if isinstance(value, set | frozenset):
@@ -103,7 +106,7 @@ class _Writer:
         self._count += 1
 
     def _number(self, value: float) -> None:
-        if isinstance(value, int) and abs(value) > SAFE_MAX:
+        if isinstance(value, BigInt) or (isinstance(value, int) and abs(value) > SAFE_MAX):
             size_bytes = (value.bit_length() + 63) // 64 * 8
             self.out += b"Z" + _varint(size_bytes << 1 | (value < 0)) + abs(value).to_bytes(size_bytes, "little")
         elif _is_smi(value):

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 from base64 import b64decode
-from typing import TYPE_CHECKING, Any, NamedTuple, get_type_hints
+from typing import TYPE_CHECKING, Any, get_type_hints
 
 import msgspec
 
@@ -30,12 +30,15 @@ _ORIGINS_MAX = 4_000
 
 def _row_type(kind: type[Any]) -> Any:
     """What msgspec reads a row of that kind as, its name taken off."""
-    types: dict[str, Any] = {name: get_type_hints(kind)[name] for name in kind._fields}
-    if kind in _IDS:
-        types[list(types)[_IDS[kind]]] |= int
+    if kind not in _IDS:
+        return kind
+    types = get_type_hints(kind)
+    types[kind.__struct_fields__[_IDS[kind]]] |= int
     if kind is Sent:
         types["bodies"] = tuple[str | tuple[str], ...]
-    return NamedTuple("Row", types.items()) if kind in _IDS else kind
+    defaults = dict(zip(reversed(kind.__struct_fields__), reversed(kind.__struct_defaults__), strict=False))
+    fields = [(name, types[name], defaults.get(name, msgspec.NODEFAULT)) for name in kind.__struct_fields__]
+    return msgspec.defstruct(kind.__name__, fields, bases=(), array_like=True, forbid_unknown_fields=True)
 
 
 _ROWS = {name: _row_type(kind) for name, kind in KINDS.items()}
@@ -59,7 +62,7 @@ class RowWriter:
         """The bytes of event number `seq`. Raises TypeError for what no event holds."""
         row = to_json(event)
         at = _IDS.get(type(event))
-        if at is not None and len(event[at]) >= _IDS_MIN:  # type: ignore[arg-type] # the table says which field has them
+        if at is not None and len(row[at + 1]) >= _IDS_MIN:
             self._shorten(row, at, seq, event)
         try:
             return _encode(row)
@@ -68,7 +71,7 @@ class RowWriter:
             return text.encode("utf-8", "surrogatepass")  # and not as escapes, of which two halves would become one character
 
     def _shorten(self, row: list[Any], at: int, seq: int, event: Event) -> None:
-        ids: tuple[str, ...] = event[at]  # type: ignore[assignment]
+        ids: tuple[str, ...] = row[at + 1]
         origin = self._origins.get(ids)
         if origin is not None and type(event) is not Sent:
             row[at + 1] = origin
@@ -92,11 +95,11 @@ class RowReader:
         kind, row = _parsed(data)
         at = _IDS.get(kind)
         if at is not None:
-            fields = list(row)
-            if type(row[at]) is int:
-                fields[at] = self._ids_of(row[at])
+            fields = list(msgspec.structs.astuple(row))
+            if type(fields[at]) is int:
+                fields[at] = self._ids_of(fields[at])
             if kind is Sent:
-                fields[3] = tuple(map(_body, row[3]))
+                fields[3] = tuple(map(_body, fields[3]))
             row = kind(*fields)
         event: Event = row
         if isinstance(event, _ORIGINS):
@@ -109,7 +112,7 @@ class RowReader:
         if seq in self._ids:
             return self._ids[seq]
         kind, row = _parsed(self._fetch(seq))
-        ids: tuple[str, ...] = row[_IDS[kind]]
+        ids: tuple[str, ...] = msgspec.structs.astuple(row)[_IDS[kind]]
         return ids
 
 

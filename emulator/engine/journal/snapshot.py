@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from emulator.core.index import enqueue
-from emulator.core.model import DELAYED, LEASED, READY, Consumer, Flight, Message, QueueConfig, QueueState, State
+from emulator.core.messages import DELAYED, LEASED, READY, Index, Message
+from emulator.core.model import Consumer, Flight, QueueConfig, QueueState, State
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -59,9 +60,9 @@ def take(state: State) -> tuple[bytes, Iterator[bytes]]:
     header = _encode(_Account(state.entries, state.batches, state.now_us, [_taken(queue) for queue in queues]))
     copy = Message.__copy__  # type: ignore[attr-defined] # every struct has it, and `copy.copy` takes three times as long
     copied = [
-        (queue.config.name, queue.backlog_bytes, list(map(copy, queue.messages.values())), list(queue.leases))
+        (queue.config.name, queue.backlog_bytes, list(map(copy, queue.messages.values())), list(queue.index.leases))
         for queue in queues
-        if queue.messages
+        if queue.count
     ]
     return header, _pieces(copied)
 
@@ -91,27 +92,33 @@ def load(header: bytes, pieces: Iterable[bytes]) -> State:
         state.queues[row.config.name] = QueueState(row.config)
         state.dirty.add(row.config.name)
     for piece in map(_read_piece, pieces):
-        state.queues[piece.queue].messages.update(zip(map(attrgetter("id"), piece.messages), piece.messages, strict=True))
+        held = state.queues[piece.queue].messages
+        held.update(zip(map(attrgetter("id"), piece.messages), piece.messages, strict=True))
         leases.setdefault(piece.queue, []).extend(piece.leases)
     for row in account.queues:
         queue = state.queues[row.config.name]
         _restore(queue, row)
-        _stand_in_line(queue)
+        if not queue.count:
+            continue
+        index = queue.index
+        _stand_in_line(index)
         for until_us, entry, lease in leases.get(row.config.name, ()):
-            message = queue.messages.get(lease.partition(".")[0])
+            message = index.messages.get(lease.partition(".")[0])
             if message is not None and message.lease == lease and message.place == LEASED:
-                queue.leases.append((until_us, entry, lease, message))
-        heapify(queue.leases)
+                index.leases.append((until_us, entry, lease, message))
+        heapify(index.leases)
     return state
 
 
 def _restore(queue: QueueState, row: _Queue) -> None:
     queue.consumer, queue.attached = row.consumer, row.attached
-    queue.backlog_bytes = sum(map(len, map(attrgetter("body"), queue.messages.values())))
+    held = queue.opened.messages if queue.opened is not None else {}
+    queue.count, queue.backlog_bytes = len(held), sum(map(len, map(attrgetter("body"), held.values())))
     for batch, ids, consumer, started_us in row.flights:
-        messages = [queue.messages[id] for id in ids if id in queue.messages]
+        messages = [held[id] for id in ids if id in held]
         size_bytes = sum(len(message.body) for message in messages)
-        queue.flights[batch] = Flight(batch, ids, messages, consumer, started_us, size_bytes)
+        attempts = tuple([message.attempts for message in messages])
+        queue.flights[batch] = Flight(batch, ids, attempts, consumer, started_us, size_bytes, messages=messages)
         queue.flying_count += len(messages)
         queue.flying_bytes += size_bytes
     queue.window.extend(row.window)
@@ -119,22 +126,22 @@ def _restore(queue: QueueState, row: _Queue) -> None:
     queue.slots, queue.backlog_seen, queue.failure_permille = row.scale
 
 
-def _stand_in_line(queue: QueueState) -> None:
+def _stand_in_line(index: Index) -> None:
     """Ready and delayed messages in their order, and every waiting one in its track. A million takes a third of a second."""
-    messages = queue.messages.values()
+    messages = index.messages.values()
     waiting = sorted([message for message in messages if message.place <= DELAYED], key=attrgetter("entry"))
     if len(waiting) < len(messages):
         for message in messages:
             message.tracked = message.place <= DELAYED
     ready = [message for message in waiting if message.place == READY]
-    queue.ready.extend(sorted(ready, key=attrgetter("ready_us")))
+    index.ready.extend(sorted(ready, key=attrgetter("ready_us")))
     if len(ready) < len(waiting):
         for message in waiting:
             if message.place == DELAYED:
-                enqueue(queue, message, message.ready_us - 1)
+                enqueue(index, message, message.ready_us - 1)
     waiting.sort(key=attrgetter("arrived_us"))
-    queue.track.line.extend([message for message in waiting if not message.dead])
-    queue.dead_track.line.extend([message for message in waiting if message.dead])
-    queue.ages.extend(sorted([message for message in messages if not message.dead], key=attrgetter("timestamp_us")))
-    queue.dead_ages += [(message.timestamp_us, message.entry, message) for message in messages if message.dead]
-    heapify(queue.dead_ages)
+    index.track.line.extend([message for message in waiting if not message.dead])
+    index.dead_track.line.extend([message for message in waiting if message.dead])
+    index.ages.extend(sorted([message for message in messages if not message.dead], key=attrgetter("timestamp_us")))
+    index.dead_ages += [(message.timestamp_us, message.entry, message) for message in messages if message.dead]
+    heapify(index.dead_ages)

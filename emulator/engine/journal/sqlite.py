@@ -173,7 +173,7 @@ class SQLiteJournal:
         Its first piece is written at once, each other behind an append, or when the journal is closed. One that cannot be kept
         is let be: it spares the next start time, and what has happened is in the journal. A file without a name has none.
         """
-        held = sum(len(queue.messages) for queue in state.queues.values())
+        held = sum(queue.count for queue in state.queues.values())
         replay_cost = _EVENT_COST * (self._length - self._kept_seq) + state.entries - self._kept_entries
         if self.path and self._keeping is None and replay_cost > _MESSAGE_COST * held:
             self._keeping = self._keep(state, self._length)

@@ -24,62 +24,45 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from emulator.core.limits import Limits
-    from emulator.core.model import Flight
-    from emulator.core.model import Message as Stored
+    from emulator.core.messages import Columns
     from emulator.engine.metrics import Metrics
 
 RETRY, RETRY_ALL = "'retry' on 'QueueMessage'", "'retryAll' on 'QueueController'"
 """The two calls that take options, as workerd names them."""
 _UNDECIDED, _ACKED, _RETRIED = range(3)
-_UNREAD = object()
-_ID, _ATTEMPTS, _WORD = attrgetter("id"), attrgetter("attempts"), attrgetter("_word")
+_UNREAD: Any = object()
+_WORD = attrgetter("_word")
 
 
 class Message(msgspec.Struct, gc=False, eq=False):  # made in C; no circle runs through it once its batch is settled
-    """One message of a batch: `id`, `attempts` (from 1), `timestamp` (aware, UTC), `body` (a copy, made when first read)."""
+    """One message of a batch: `id`, `attempts` (from 1), `timestamp` (aware, UTC), `body` (decoded, the handler's own)."""
 
     id: str
     attempts: int
-    _stored: Any  # as the core has it
+    body: Any
     _said: Any  # of _Said
     _place: int  # in its batch
     _word: int = _UNDECIDED
     _delay_seconds: int | None = None
 
     @property
-    def body(self) -> Any:
-        """The body, decoded: the handler's own copy."""
-        said = self._said
-        values = said.values if said.crash is None else said.open(self.id)
-        if values is None:
-            values = said.open(self.id)
-        value = values[self._place]
-        if value is _UNREAD:
-            stored = self._stored
-            value = values[self._place] = DECODERS[stored.content_type](stored.body)
-        return value
-
-    @property
     def timestamp(self) -> datetime:
         """When the message was sent."""
-        at: datetime = moment(self._stored.timestamp_us)
+        at: datetime = moment(self._said.columns.timestamps_us[self._place])
         return at
 
     def ack(self) -> None:
         """Acknowledge: the message will not come again, whatever else becomes of the batch."""
         said = self._said
-        if said.plain:
-            if self._word != _RETRIED:
-                self._word = _ACKED
-                return
-        elif said.ignores("ack()", self.id, silent_after_ack_all=True):
-            return
-        if self._word == _RETRIED:
-            said.warnings.append(_on_message("ack()", self.id, "retry()"))
-        else:
+        if said.plain and self._word != _RETRIED:
             self._word = _ACKED
-            if said.after is not None:
-                said.after(self.id)
+        elif said.plain or not said.ignores("ack()", self.id, silent_after_ack_all=True):
+            if self._word == _RETRIED:
+                said.warnings.append(_on_message("ack()", self.id, "retry()"))
+            else:
+                self._word = _ACKED
+                if said.after is not None:
+                    said.after(self.id)
 
     def retry(self, options: Mapping[str, Any] | None = None, **given: Any) -> None:
         """Ask for the message again, after `delaySeconds`, else the defaults. Called again, it replaces the delay.
@@ -100,6 +83,26 @@ class Message(msgspec.Struct, gc=False, eq=False):  # made in C; no circle runs 
         return f"Message(id={self.id!r}, attempts={self.attempts}, body={self.body!r})"
 
 
+class _Unread(Message, gc=False, eq=False):
+    """A message whose body is decoded when it is read, or at whose body a fault may strike."""
+
+    @property  # type: ignore[misc] # the field is there all the same, and `_BODY` reads and writes it
+    def body(self) -> Any:
+        """The body, decoded: the handler's own copy."""
+        said = self._said
+        if said.crash is not None:
+            said.crash(self.id)
+        value = _BODY.__get__(self)
+        if value is _UNREAD:
+            columns, place = said.columns, self._place
+            value = DECODERS[columns.content_types[place]](columns.bodies[place])
+            _BODY.__set__(self, value)
+        return value
+
+
+_BODY: Any = Message.__dict__["body"]
+
+
 class BatchMetadata:
     """What comes with a batch beside its messages: `metrics` of the backlog that remained when it left."""
 
@@ -112,15 +115,42 @@ class BatchMetadata:
 class MessageBatch:
     """Messages of one queue, delivered together. `queue` is its name, and the list `messages` is the handler's to empty."""
 
-    __slots__ = ("_all", "_said", "messages", "metadata", "queue")
+    __slots__ = ("_all", "_columns", "_messages", "_said", "metadata", "queue")
 
-    def __init__(self, queue: str, flight: Flight, metrics: Metrics, limits: Limits, late: Callable[[str], None]) -> None:
-        self._said = said = _Said(limits, late, flight.messages)
-        self.queue = queue
-        stored = flight.messages
-        self._all = tuple(map(Message, map(_ID, stored), map(_ATTEMPTS, stored), stored, repeat(said), count()))
-        self.messages = list(self._all)
+    def __init__(
+        self, queue: str, columns: Callable[[], Columns], metrics: Metrics, limits: Limits, late: Callable[[str], None]
+    ) -> None:
+        self._said = _Said(limits, late)
+        self.queue, self._columns = queue, columns
+        self._all: tuple[Message, ...] = ()
+        self._messages: list[Message] | None = None
         self.metadata = BatchMetadata(metrics)
+
+    @property
+    def messages(self) -> list[Message]:
+        """The messages, made when they are first asked for: who reads one body reads the others, so they are decoded at once.
+
+        A v8 body is decoded when it is read, as that takes long.
+        """
+        if self._messages is None:
+            said = self._said
+            said.columns = columns = self._columns()
+            kinds, bodies = columns.content_types, columns.bodies
+            kind: type[Message] = Message
+            if said.crash is not None or "v8" in kinds:
+                kind, values = _Unread, [_UNREAD] * len(kinds)
+            elif kinds.count("json") == len(kinds):
+                values = json_text.decode_all(bodies)
+            else:
+                values = [DECODERS[each](body) for each, body in zip(kinds, bodies, strict=True)]
+            self._all = tuple(map(kind, columns.ids, columns.attempts, values, repeat(said), count()))
+            self._messages = list(self._all)
+        return self._messages
+
+    @messages.setter
+    def messages(self, messages: list[Message]) -> None:
+        self.messages  # noqa: B018 - what was said of the others holds
+        self._messages = messages
 
     def ack_all(self) -> None:
         """Acknowledge every message about which nothing has been said, also when the handler fails afterwards."""
@@ -207,36 +237,20 @@ class MessageBatch:
             message._word = _UNDECIDED  # noqa: SLF001 - the two classes are one thing
 
 
-class _Said:
+class _Said(msgspec.Struct, eq=False):
     """What has been said about a whole batch. Its messages know this, not the batch: a circle would wait for the collector."""
 
-    __slots__ = (
-        "ack_all", "after", "crash", "late", "limits", "plain", "retry_all", "retry_all_delay", "settled", "stored", "values",
-        "warnings",
-    )  # fmt: skip
-
-    def __init__(self, limits: Limits, late: Callable[[str], None], stored: list[Stored]) -> None:
-        self.stored = stored
-        self.values: list[Any] | None = None
-        self.limits = limits
-        self.late = late
-        self.crash: Callable[[str], None] | None = None
-        self.after: Callable[[str], None] | None = None
-        self.plain = True  # nothing has been said about the whole batch, and it is not settled
-        self.ack_all = self.retry_all = self.settled = False
-        self.retry_all_delay: int | None = None
-        self.warnings: list[str] = []
-
-    def open(self, id: str) -> list[Any]:
-        """The bodies of the batch, for who reads that message's: who reads one reads the others, so JSON is decoded at once."""
-        if self.crash is not None:
-            self.crash(id)
-        if self.values is None:
-            if all(each.content_type == "json" for each in self.stored):
-                self.values = json_text.decode_all([each.body for each in self.stored])
-            else:
-                self.values = [_UNREAD] * len(self.stored)
-        return self.values
+    limits: Any
+    late: Any
+    columns: Any = None  # the Columns of the batch, once its messages were asked for
+    crash: Any = None
+    after: Any = None
+    plain: bool = True  # nothing has been said about the whole batch, and it is not settled
+    ack_all: bool = False
+    retry_all: bool = False
+    settled: bool = False
+    retry_all_delay: int | None = None
+    warnings: list[str] = []
 
     def bounded(self, delay_seconds: int, call: str) -> int:
         """The delay that a retry gets; one that the service does not take is told of."""

@@ -73,7 +73,7 @@ def handler_call(handler: Any) -> Call:
 
     def checked(batch: MessageBatch, env: Any, ctx: Context) -> Any:
         result = call(batch, env, ctx)
-        if isinstance(result, GeneratorType | AsyncGeneratorType) and not inspect.isawaitable(result):
+        if result is not None and isinstance(result, GeneratorType | AsyncGeneratorType) and not inspect.isawaitable(result):
             raise NeverRan
         return result
 
@@ -82,6 +82,8 @@ def handler_call(handler: Any) -> Call:
 
 def _taking(function: Callable[..., Any]) -> Call:
     count = _argument_count(function)
+    if count == 1:
+        return lambda batch, _env, _ctx: function(batch)
     return lambda *given: function(*given[:count])
 
 

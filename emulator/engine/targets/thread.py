@@ -40,7 +40,7 @@ class ThreadTarget:
         if delivery.deliveries.account.chance.active:
             may_die_reading(delivery)
             delivery.batch.after_ack(delivery.may_be_cut)
-        delivery.batch  # noqa: B018 - made now, while nothing else writes to the state
+        delivery.batch.messages  # noqa: B018 - made now, while nothing else writes to the state
         self.runtime.spawn(delivery, self._settled(delivery, self._threads.submit(self._work, delivery)))
         return None
 

@@ -24,7 +24,6 @@ from emulator.engine.options import bounded_delay
 
 if TYPE_CHECKING:
     from emulator.core.events import Delivered
-    from emulator.core.model import Message
     from emulator.engine.delivery import Delivery
     from emulator.engine.targets.real_time import RealTime
 
@@ -122,7 +121,7 @@ def batch_json(delivery: Delivery) -> bytes:
     content = {
         "queue": delivery.queue,
         "batch": delivery.event.batch,
-        "messages": list(map(_message, delivery.flight.messages, delivery.event.attempts)),
+        "messages": list(map(_message, *delivery.flight.columns())),
         "metadata": {
             "metrics": {
                 "backlogCount": metrics.backlog_count,
@@ -134,16 +133,15 @@ def batch_json(delivery: Delivery) -> bytes:
     return bodies.encode(content, "json")
 
 
-def _message(message: Message, attempts: int) -> dict[str, Any]:
+def _message(id: str, attempts: int, body: bytes, kind: str, timestamp_us: int) -> dict[str, Any]:
     """A message for an endpoint: text and json as they are, bytes and v8 in base64 (`encoding` says so)."""
-    kind = message.content_type
     shown: dict[str, Any] = {
-        "id": message.id, "timestamp": moment(message.timestamp_us).isoformat().replace("+00:00", "Z"),
-        "timestamp_ms": message.timestamp_us // 1_000, "attempts": attempts, "contentType": kind,
+        "id": id, "timestamp": moment(timestamp_us).isoformat().replace("+00:00", "Z"),
+        "timestamp_ms": timestamp_us // 1_000, "attempts": attempts, "contentType": kind,
     }  # fmt: skip
     if kind in {"text", "json"}:
-        return shown | {"body": bodies.decode(message.body, kind)}
-    return shown | {"body": b64encode(message.body).decode(), "encoding": "base64"}
+        return shown | {"body": bodies.decode(body, kind)}
+    return shown | {"body": b64encode(body).decode(), "encoding": "base64"}
 
 
 def settlement(event: Delivered, answer: bytes) -> Settle:

@@ -11,7 +11,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from emulator.core.decide.manage import find
-from emulator.core.model import LEASED, READY, Message, QueueState
+from emulator.core.messages import LEASED, READY, Message
 from emulator.engine import bodies
 from emulator.engine.dead_letters import dead_letter_sources
 from emulator.engine.ledger.trace import timeline
@@ -20,6 +20,7 @@ from emulator.engine.metrics import oldest_us
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from emulator.core.model import QueueState
     from emulator.server.observe.series import Point
     from emulator.server.observe.watch import Watch
     from emulator.server.service import Service
@@ -67,17 +68,17 @@ class Views:
                 operations[kind] = operations.get(kind, 0) + count
         return {
             "queues": len(queues),
-            "depth": sum(len(queue.messages) for _name, queue in queues),
+            "depth": sum(queue.count for _name, queue in queues),
             "bytes": sum(queue.backlog_bytes for _name, queue in queues),
             "oldest": min(oldest) // 1_000 if oldest else None,
-            "dead": sum(len(queue.messages) for name, queue in queues if name in sources),
+            "dead": sum(queue.count for name, queue in queues if name in sources),
             "operations": sum(operations.values()),
         }
 
     def _row(self, core: str, queue: QueueState, sources: dict[str, list[str]]) -> dict[str, Any]:
         public, consumer, since_us = self._service.directory.public, queue.consumer, oldest_us(queue)
         return {
-            "core": core, "name": public(core), "depth": len(queue.messages), "bytes": queue.backlog_bytes,
+            "core": core, "name": public(core), "depth": queue.count, "bytes": queue.backlog_bytes,
             "oldest": None if since_us is None else since_us // 1_000, "paused": queue.config.delivery_paused,
             "consumer": None if consumer is None else consumer.type,
             "ready": consumer is not None and (consumer.type != "worker" or queue.attached),
@@ -180,6 +181,6 @@ def _thinned(points: list[Point], count: int) -> list[Point]:
 
 _ORDERS = {
     "name": lambda each: each[0],
-    "depth": lambda each: (-len(each[1].messages), each[0]),
+    "depth": lambda each: (-each[1].count, each[0]),
     "age": lambda each: (oldest_us(each[1]) or math.inf, each[0]),
 }

@@ -8,6 +8,8 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Any, TextIO
 
+from msgspec.structs import replace
+
 from emulator.core import events as happened
 from emulator.engine.bodies import json_text
 from emulator.engine.clock import WallClock, moment, real_seconds
@@ -130,7 +132,7 @@ class EventLog:
         names = {
             field: self._public(core) for field in ("queue", "target") if (core := getattr(event, field, None)) is not None
         }
-        return event._replace(**names) if names else event
+        return replace(event, **names) if names else event
 
     def _lines(self, event: Any) -> Iterator[tuple[int, str, dict[str, Any]]]:
         name: str = getattr(event, "queue", "")

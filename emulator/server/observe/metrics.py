@@ -38,7 +38,7 @@ class _Row(NamedTuple):
 
 _GAUGES: dict[str, tuple[str, Callable[[_Row], float]]] = {
     "queue_backlog_messages": (
-        "Messages not acknowledged: waiting, delayed, leased or out for delivery", lambda row: len(row.queue.messages)
+        "Messages not acknowledged: waiting, delayed, leased or out for delivery", lambda row: row.queue.count
     ),
     "queue_backlog_bytes": ("Bytes of the bodies of these messages", lambda row: row.queue.backlog_bytes),
     "queue_oldest_message_age_seconds": ("Age of the oldest of these messages; 0 for an empty queue", lambda row: row.age),
@@ -90,7 +90,7 @@ def _lines(watch: Watch, public: Callable[[str], str]) -> Iterator[str]:
     dead = {_label(public(name)) for name in dead_letter_sources(queues)}
     yield from _family(
         "dead_letter_queue_messages", "gauge", "Depth of a queue that is a consumer's dead-letter queue",
-        ((f'{{queue="{row.label}"}}', len(row.queue.messages)) for row in rows if row.label in dead),
+        ((f'{{queue="{row.label}"}}', row.queue.count) for row in rows if row.label in dead),
     )  # fmt: skip
     yield from _family(
         "retries_total", "counter", "Attempts that failed and are tried again",

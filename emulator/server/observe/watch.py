@@ -144,7 +144,7 @@ class Watch:
             if len(self.series) >= QUEUES_PLOTTED_MAX:
                 return
             self.series[name] = Series()
-        self.series[name].add(at_us, len(queue.messages), oldest_us(queue) or 0)
+        self.series[name].add(at_us, queue.count, oldest_us(queue) or 0)
 
 
 def _touched(event: Event, steps: list[Step]) -> dict[str, int]:

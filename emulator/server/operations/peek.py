@@ -12,7 +12,7 @@ from emulator.server.wire.resources import message_json
 from emulator.server.wire.schemas import MESSAGE, TEXT, Shape, list_of, object_of
 
 if TYPE_CHECKING:
-    from emulator.core.model import Message
+    from emulator.core.messages import Message
 
 _PEEKED = Shape("Peeked", object_of(messages=list_of(object_of(**MESSAGE, ref=TEXT))))
 

@@ -9,7 +9,8 @@ from emulator.engine.clock import moment
 from emulator.engine.metrics import Metrics
 
 if TYPE_CHECKING:
-    from emulator.core.model import Message, QueueState
+    from emulator.core.messages import Message
+    from emulator.core.model import QueueState
     from emulator.server.directory import Row
     from emulator.server.service import Service
 

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 class WorkerMessage:
     """A message: `id`, `timestamp` (UTC, without a zone), `attempts`, `body` (each access the same value), `ack`, `retry`."""
 
-    def __init__(self, inner: Message) -> None:
-        self._inner = inner
+    def __init__(self, inner: Message, *, raw: bool) -> None:
+        self._inner, self._raw = inner, raw
         self.id, self.attempts = inner.id, inner.attempts
         self.timestamp = JsTime.at(inner.timestamp)
 
@@ -28,7 +28,7 @@ class WorkerMessage:
     def body(self) -> Any:
         """The body: objects are dicts with attribute access and `.to_py()`."""
         if "_body" not in self.__dict__:
-            self._body = convert.python_from_rpc(self._inner.body)
+            self._body = (convert.python_to_rpc if self._raw else convert.python_from_rpc)(self._inner.body)
         return self._body
 
     def ack(self) -> None:
@@ -51,12 +51,15 @@ class WorkerMessage:
 
 
 class WorkerBatch:
-    """A batch: `queue`, `messages`, `metadata.metrics`, `ackAll`, `retryAll`."""
+    """A batch: `queue`, `messages`, `metadata.metrics`, `ackAll`, `retryAll`.
 
-    def __init__(self, inner: MessageBatch) -> None:
+    `raw`: bodies are JavaScript's own values, as a function `on_queue` gets them; the SDK makes Python's for methods alone.
+    """
+
+    def __init__(self, inner: MessageBatch, *, raw: bool = False) -> None:
         self._inner = inner
         self.queue = inner.queue
-        self.messages = JsList(WorkerMessage(message) for message in inner.messages)
+        self.messages = JsList(WorkerMessage(message, raw=raw) for message in inner.messages)
         metrics = inner.metadata.metrics
         oldest = metrics.oldest_message_timestamp
         self.metadata = JsDict(metrics=JsDict(backlogCount=metrics.backlog_count, backlogBytes=metrics.backlog_bytes))

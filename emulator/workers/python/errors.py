@@ -55,6 +55,10 @@ class JsException(Exception):  # noqa: N818 - Pyodide's name
         self.name, self.message = name, message
 
 
+class ConversionError(Exception):
+    """`pyodide.ffi.ConversionError`: a value has no JavaScript form, such as a dict's key that is a tuple."""
+
+
 class JsTypeError(JsException, TypeError):
     """A TypeError that JavaScript threw."""
 

@@ -12,6 +12,7 @@ from emulator.workers.promise import Promise
 from emulator.workers.python.javascript import convert
 from emulator.workers.python.javascript.js_time import JsTime
 from emulator.workers.python.javascript.js_values import JsDict
+from emulator.workers.python.javascript.to_js import PyProxy
 from emulator.workers.python.runtime_names import Partial, known
 
 if TYPE_CHECKING:
@@ -43,9 +44,8 @@ class QueueBinding(Partial):
     def sendBatch(self, messages: Any, options: Any = None, **named: Any) -> Promise:  # noqa: N802 - JavaScript's name
         """Store messages together; each `{"body": …, "contentType": …, "delaySeconds": …}`."""
         chosen = known("sendBatch", convert.options_of(options, named), _OPTIONS[1:])
-        rows = [convert.options_of(row, {}) for row in messages]
-        for row in rows:
-            convert.python_to_rpc(row.get("body"))
+        crossed = convert.python_to_rpc(messages)  # which uses up a generator, and then there is nothing to send
+        rows = [convert.options_of(row, {}) for row in (messages if isinstance(crossed, PyProxy) else crossed)]
         work = lambda: _reply(self._inner.send_batch([self._row(row) for row in rows], chosen).value.metrics)  # noqa: E731
         return Promise(work, ("sendBatch", self._inner.name), may_fail=False)
 

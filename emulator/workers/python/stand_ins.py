@@ -9,19 +9,19 @@ import os
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from emulator.engine.bodies.undefined import UNDEFINED
-from emulator.workers.python import asgi, worker_time
-from emulator.workers.python.errors import JsException, NotEmulated
+from emulator.workers.python import asgi, worker_time, wsgi
+from emulator.workers.python.errors import ConversionError, JsException, NotEmulated
 from emulator.workers.python.javascript import convert, js_globals
+from emulator.workers.python.javascript.forms import Blob, File, FormData
 from emulator.workers.python.javascript.headers import Headers
 from emulator.workers.python.javascript.http_values import Request, Response
-from emulator.workers.python.javascript.js_url import URL
-from emulator.workers.python.javascript.js_values import JsProxy
+from emulator.workers.python.javascript.js_values import JSNULL, JsProxy
 from emulator.workers.python.javascript.to_js import create_proxy, to_js
 from emulator.workers.python.worker_sys import WorkerSys, worker_os
 
 if TYPE_CHECKING:
     from collections.abc import Callable, MutableMapping
+    from random import Random
 
     from emulator.workers.python.console import Console
 
@@ -65,6 +65,17 @@ def handler(function: Any) -> Any:
     return function
 
 
+def run_sync(awaitable: Any) -> Any:
+    """`pyodide.ffi.run_sync`: what an awaitable gives, without await. Raises NotEmulated for one that has to wait."""
+    steps = awaitable.__await__()
+    try:
+        next(steps)
+    except StopIteration as end:
+        return end.value
+    steps.close()
+    raise NotEmulated("run_sync() of what waits", "await it")
+
+
 def stand_ins(
     *,
     env: Any,
@@ -73,37 +84,35 @@ def stand_ins(
     wait_until: Callable[[Any], None],
     now_us: Callable[[], int],
     environ: MutableMapping[str, str],
+    draw: Random,
 ) -> dict[str, ModuleType]:
     """The modules by dotted name, and the base class as `workers.WorkerEntrypoint`."""
     base = type("WorkerEntrypoint", (WorkerEntrypoint,), {"__module__": "workers", "__doc__": WorkerEntrypoint.__doc__})
     steps = StandIn("workers.workflows", {"NonRetryableError": NonRetryableError})
-    web = StandIn("asgi", {"fetch": asgi.fetch})
+    web, gateway = StandIn("asgi", {"fetch": asgi.fetch}), StandIn("workers.wsgi", {"fetch": wsgi.fetch})
     ffi = StandIn(
         "pyodide.ffi",
         {
-            "JsException": JsException, "JsProxy": JsProxy, "create_proxy": create_proxy, "jsnull": None,
-            "to_js": to_js,
+            "ConversionError": ConversionError, "JsException": JsException, "JsProxy": JsProxy, "create_proxy": create_proxy,
+            "jsnull": JSNULL, "run_sync": run_sync, "to_js": to_js,
         },
     )  # fmt: skip
+    web_values = {
+        "Blob": Blob, "File": File, "FormData": FormData, "Headers": Headers, "Request": Request, "Response": Response,
+    }  # fmt: skip
     workers = StandIn(
         "workers",
         {
-            "DurableObject": _of_other_kind("DurableObject", "Durable Objects"), "Headers": Headers, "Request": Request,
-            "Response": Response, "WorkerEntrypoint": base, "asgi": web, "env": env, "fetch": fetch, "handler": handler,
-            "WorkflowEntrypoint": _of_other_kind("WorkflowEntrypoint", "Workflows"), "workflows": steps,
-            "python_from_rpc": convert.python_from_rpc, "python_to_rpc": convert.python_to_rpc, "waitUntil": wait_until,
-            "wait_until": wait_until,
+            **web_values, "DurableObject": _of_other_kind("DurableObject", "Durable Objects"), "FetchResponse": Response,
+            "WorkerEntrypoint": base, "WorkflowEntrypoint": _of_other_kind("WorkflowEntrypoint", "Workflows"), "asgi": web,
+            "env": env, "fetch": fetch, "handler": handler, "python_from_rpc": convert.python_from_rpc,
+            "python_to_rpc": convert.python_to_rpc, "waitUntil": wait_until, "wait_until": wait_until, "workflows": steps,
+            "wsgi": gateway,
         },
     )  # fmt: skip
-    js = StandIn(
-        "js",
-        {
-            "Array": js_globals.Array, "Date": js_globals.Date(lambda: now_us() // 1_000), "Headers": Headers,
-            "JSON": js_globals.JSON, "Map": js_globals.Map, "Object": js_globals.Object, "Request": Request,
-            "Response": Response, "URL": URL, "console": console, "fetch": fetch, "undefined": UNDEFINED,
-        },
-    )  # fmt: skip
-    pyodide = StandIn("pyodide", {"ffi": ffi})
+    js = StandIn("js", {**web_values, **js_globals.globals_of(now_us, draw), "console": console, "fetch": fetch})
+    http = StandIn("pyodide.http", {"FetchResponse": Response, "pyfetch": fetch})
+    pyodide = StandIn("pyodide", {"ffi": ffi, "http": http})
     modules = {
         "workers.workflows": steps,
         "workers": workers,
@@ -112,6 +121,8 @@ def stand_ins(
         "js": js,
         "pyodide": pyodide,
         "pyodide.ffi": ffi,
+        "pyodide.http": http,
+        "workers.wsgi": gateway,
     }
     runtime = {**modules, **{name: StandIn(name, {}) for name in ("_pyodide", "pyodide_js")}}
     process = {"os": worker_os(environ), "os.path": os.path, "sys": WorkerSys(runtime)}

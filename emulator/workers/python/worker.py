@@ -7,6 +7,7 @@ import inspect
 import types
 from contextlib import contextmanager
 from http.client import responses
+from random import Random
 from typing import TYPE_CHECKING, Any
 
 from emulator.engine.clock import moment, moment_us
@@ -67,6 +68,7 @@ class Worker:
             wait_until=self._wait_until,
             now_us=host.now_us,
             environ=self._around.environ,
+            draw=Random(main.name),  # noqa: S311 - what a Worker draws is the same in every run
         )
         self._closed = False
         self._importer = Importer(_roots(main.parent, project), modules)
@@ -81,7 +83,7 @@ class Worker:
             if found is None:
                 raise RuntimeError(self._entry.missing("queue"))
             self._warn_of_narrow(found)
-            result = call_with(found, (WorkerBatch(batch),), (self.env, context))
+            result = call_with(found, (WorkerBatch(batch, raw=not inspect.ismethod(found)),), (self.env, context))
         return self._within(context, result) if inspect.isawaitable(result) else result
 
     async def fetch(self, request: Any, init: Any = None, /, **options: Any) -> Response:

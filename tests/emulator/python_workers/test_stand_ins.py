@@ -9,9 +9,9 @@ from emulator.workers.python.errors import NotEmulated
 LACKING = [
     ("import workers\nworkers.import_from_javascript('x')", "workers.import_from_javascript"),
     ("from js import WebSocketPair", "js.WebSocketPair"),
-    ("import js\njs.crypto.randomUUID()", "js.crypto"),
-    ("from pyodide.ffi import run_sync", "pyodide.ffi.run_sync"),
-    ("from pyodide.http import pyfetch", "pyodide.http"),
+    ("import js\njs.caches.default", "js.caches"),
+    ("from pyodide.ffi import JsDoubleProxy", "pyodide.ffi.JsDoubleProxy"),
+    ("from pyodide.http import open_url", "pyodide.http.open_url"),
     ("import pyodide.code", "pyodide.code"),
     ("from pyodide import eval_code", "pyodide.eval_code"),
     ("from asgi import websocket", "asgi.websocket"),
@@ -54,7 +54,7 @@ def test_to_js_objects_maps_and_arrays(write):
         made = to_js(value, dict_converter=Object.fromEntries)
         assert isinstance(made, JsProxy) and isinstance(made.a, JsProxy)
         assert made.to_py() == value and type(made.to_py()) is dict and type(made.to_py()["a"]) is list
-        assert JSON.stringify(made) == '{"a":[1,{"b":null}],"c":{"d":2}}'
+        assert JSON.stringify(made) == '{"a":[1,{}],"c":{"d":2}}'
         literal = to_js(value)
         assert JSON.stringify(literal) == JSON.stringify(made) and literal.to_py() == value and literal["c"]["d"] == literal.c.d == 2
         assert literal.get("c") is literal.c and literal.has("a") and list(Object.keys(literal)) == ["a", "c"]
@@ -123,7 +123,7 @@ def test_python_to_rpc_and_back(write):
         assert python_from_rpc(b"ab") == b"ab" and isinstance(python_from_rpc(b"ab"), memoryview)
         assert python_from_rpc(12.5) == 12.5 and python_from_rpc(Map.new([["k", 1]])) == {"k": 1}
         sleeping = asyncio.sleep(0)
-        for value in ((1,), bytearray(b"x"), re.compile("x"), sleeping, {"deep": [(1,)]}, [bytearray()]):
+        for value in ((1,), bytearray(b"x"), sleeping, {"deep": [(1,)]}, [bytearray()]):
             try:
                 python_to_rpc(value)
             except TypeError as error:
@@ -223,7 +223,7 @@ def test_a_url_has_its_parts(write):
 
 
 SWALLOWED = [
-    ("js.AbortSignal.timeout(5)", "js.AbortSignal"),
+    ("js.WebSocketPair.new()", "js.WebSocketPair"),
     ("js.console.table([1])", "console.table"),
     ("self.env.NEW.use()", "env.NEW, a binding of things_to_come"),
     ("'x' in self.env.BUCKET", "env.BUCKET, a binding of r2_buckets"),
@@ -231,16 +231,17 @@ SWALLOWED = [
     ("js.Date.UTC(2026)", "Date.UTC"),
     ("js.JSON.rawJSON('1')", "JSON.rawJSON"),
     ("js.URL.canParse('x')", "URL.canParse"),
-    ("js.URL.new('https://a/?b').searchParams.append('x', 1)", "SearchParams.append"),
+    ("js.URL.new('https://a/?b').searchParams.forEach(len)", "URLSearchParams.forEach"),
+    ("js.crypto.subtle.encrypt(1, 2, 3)", "Subtle.encrypt"),
+    ("js.FormData.new().forEach(len)", "FormData.forEach"),
+    ("js.Math.fround(1)", "Math.fround"),
+    ("js.Promise.withResolvers()", "Promise.withResolvers"),
     ("js.Date.new().getFullYear()", "Date.getFullYear"),
     ("js.Array.new(1).map(len)", "Array.map"),
-    ("await js.Response.new('x').blob()", "Response.blob"),
-    ("await js.Response.new('x').formData()", "form data"),
     ("js.Request.new('https://a/').signal", "Request.signal"),
     ("js.Headers.new().forEach(len)", "Headers.forEach"),
     ("js.Response.new(None, webSocket=1)", "WebSockets"),
-    ("from pyodide.ffi import run_sync", "pyodide.ffi.run_sync"),
-    ("import pyodide.http", "pyodide.http"),
+    ("pyodide.ffi.run_sync(asyncio.sleep(1))", "run_sync() of what waits"),
     ("from workers import patch_env", "workers.patch_env"),
     ("import helper", "a Worker's module that is no Python source: helper.so"),
     ("await self.env.KV.get('k', 'stream')", "KV values as streams"),
@@ -255,7 +256,7 @@ SWALLOWED = [
 @pytest.mark.parametrize(("code", "what"), SWALLOWED)
 def test_what_is_not_emulated_is_told_though_the_worker_swallows_it(emu, write, code, what):
     worker = write(f"""
-        import asyncio, js
+        import asyncio, js, pyodide.ffi
         from workers import WorkerEntrypoint
         class Default(WorkerEntrypoint):
             async def queue(self, batch, env=None, ctx=None):
@@ -281,9 +282,9 @@ def test_what_is_not_emulated_is_told_though_the_worker_swallows_it(emu, write, 
 def test_who_asks_whether_there_is_a_member_is_told_no(write):
     worker = write("""
         from js import Object, Response
-        assert not hasattr(Response.new("x"), "blob") and getattr(Object, "freeze", None) is None
+        assert not hasattr(Response.new("x"), "webSocket") and getattr(Object, "freeze", None) is None
     """)
-    assert [line.text for line in worker.console] == ["not emulated: Response.blob", "not emulated: Object.freeze"]
+    assert [line.text for line in worker.console] == ["not emulated: Response.webSocket", "not emulated: Object.freeze"]
 
 
 def test_what_a_test_itself_asks_for_is_raised_and_not_told(write):
@@ -310,8 +311,8 @@ BIG = """
 """
 
 
-@pytest.mark.parametrize("n", [2**53 + 1, -(2**53) - 1, 1234567890123456789, 2**70])
-def test_an_int_beyond_2_53_is_a_bigint_and_json_refuses_it(emu, write, run, n):
+@pytest.mark.parametrize("n", [2**53 - 1, -(2**53) + 1, 2**53 + 1, 1234567890123456789, 2**70])
+def test_an_int_from_2_53_minus_1_is_a_bigint_and_json_refuses_it(emu, write, run, n):
     worker = write(BIG, queues={"producers": [{"binding": "JOBS", "queue": "jobs"}]}, kv_namespaces=[{"binding": "KV", "id": "1" * 32}])
     for name in ("job", "batch", "metadata"):
         with pytest.raises(TypeError, match=r"^TypeError: Do not know how to serialize a BigInt$"):
@@ -323,11 +324,11 @@ def test_an_int_beyond_2_53_is_a_bigint_and_json_refuses_it(emu, write, run, n):
     assert emu.queue("jobs").bodies() == [{"id": n}]
 
 
-def test_an_int_up_to_2_53_is_a_number(emu, write, run):
+def test_a_smaller_int_is_a_number(emu, write, run):
     worker = write(BIG, queues={"producers": [{"binding": "JOBS", "queue": "jobs"}]})
-    for n in (2**53, -(2**53), True):
+    for n in (2**53 - 2, -(2**53) + 2, True):
         run(worker.call("job", n))
-    assert emu.queue("jobs").bodies() == [{"id": [2**53]}, {"id": [-(2**53)]}, {"id": [True]}]
+    assert emu.queue("jobs").bodies() == [{"id": [2**53 - 2]}, {"id": [-(2**53) + 2]}, {"id": [True]}]
 
 
 def test_an_exception_crosses_as_an_error(emu, write, run):

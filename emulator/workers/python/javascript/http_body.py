@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from typing import Any, Self
 
-from emulator.workers.python.errors import NotEmulated
 from emulator.workers.python.javascript.convert import python_from_rpc
+from emulator.workers.python.javascript.forms import BOUNDARY, Blob, FormData, form_of
 from emulator.workers.python.javascript.headers import Headers
+from emulator.workers.python.javascript.js_binary import JsBuffer
+from emulator.workers.python.javascript.js_url import URLSearchParams
 from emulator.workers.python.runtime_names import Partial
 
 
@@ -17,8 +19,9 @@ class Body(Partial):
     def __init__(self, body: Any, headers: Any) -> None:
         self.headers = Headers(headers)
         self._content = _bytes(body, type(self).__name__)
-        if isinstance(body, str) and not self.headers.has("content-type"):
-            self.headers.set("content-type", "text/plain;charset=UTF-8")
+        kind = _kind_of(body)
+        if kind and not self.headers.has("content-type"):
+            self.headers.set("content-type", kind)
         self._used = False
 
     @property
@@ -54,18 +57,22 @@ class Body(Partial):
 
     string = text
 
-    async def buffer(self) -> memoryview:
-        """The body as a view."""
-        return memoryview(self._read())
+    async def buffer(self) -> JsBuffer:
+        """The body as an ArrayBuffer."""
+        return JsBuffer(self._read(), typed=False)
 
     arrayBuffer = buffer  # noqa: N815 - JavaScript's name
+
+    async def blob(self) -> Blob:
+        """The body as a Blob of its content type."""
+        return Blob([self._read()], self.headers.get("content-type", ""))
 
     async def _json(self, **options: Any) -> Any:
         return python_from_rpc(json.loads(self._read(), **options))
 
     async def form_data(self) -> Any:
-        """Not emulated."""
-        raise NotEmulated("form data", "read text() and parse it with urllib.parse.parse_qs")
+        """The body as a form. Raises TypeError for one that is none."""
+        return form_of(self._read(), self.headers.get("content-type", ""))
 
     formData = form_data  # noqa: N815 - JavaScript's name
 
@@ -75,7 +82,22 @@ def _bytes(body: Any, kind: str) -> bytes | None:
         return body
     if isinstance(body, str):
         return body.encode()
-    if isinstance(body, bytearray | memoryview):
+    if isinstance(body, FormData):
+        return body.multipart()
+    if isinstance(body, URLSearchParams):
+        return str(body).encode()
+    if isinstance(body, bytearray | memoryview | JsBuffer | Blob):
         return bytes(body)
     message = f"Unsupported type in {kind}: {type(body).__name__}"
     raise TypeError(message)
+
+
+def _kind_of(body: Any) -> str:
+    """The content type that a body says of itself."""
+    if isinstance(body, str):
+        return "text/plain;charset=UTF-8"
+    if isinstance(body, URLSearchParams):
+        return "application/x-www-form-urlencoded;charset=UTF-8"
+    if isinstance(body, FormData):
+        return f"multipart/form-data; boundary={BOUNDARY}"
+    return body.content_type if isinstance(body, Blob) else ""

@@ -1,4 +1,4 @@
-"""The globals of JavaScript that Workers import from `js`: `JSON`, `Object`, `Date` and a few constructors."""
+"""The globals of JavaScript that Workers import from `js`: `JSON`, `Object`, `Date`, and all the others gathered."""
 
 from __future__ import annotations
 
@@ -9,12 +9,18 @@ from typing import TYPE_CHECKING, Any
 from emulator.engine.bodies.undefined import UNDEFINED
 from emulator.workers.python.errors import JsException
 from emulator.workers.python.javascript.convert import python_to_rpc, stored
+from emulator.workers.python.javascript.js_binary import BINARY
+from emulator.workers.python.javascript.js_crypto import Crypto
+from emulator.workers.python.javascript.js_events import events
+from emulator.workers.python.javascript.js_numbers import NUMBERS, math_object
 from emulator.workers.python.javascript.js_time import JsTime
+from emulator.workers.python.javascript.js_url import URL, URLSearchParams
 from emulator.workers.python.javascript.js_values import JsArray, JsMap, JsObject, members
 from emulator.workers.python.runtime_names import Partial
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from random import Random
 
 
 class JSON(Partial):
@@ -130,6 +136,11 @@ class Array(Partial):
         return isinstance(value, list)
 
 
+def structured_clone(value: Any, _options: Any = None) -> Any:
+    """A copy, as JavaScript copies what crosses. Raises DataCloneError."""
+    return python_to_rpc(stored(value, as_json=False))
+
+
 class Map(Partial):
     """`Map.new(pairs)`."""
 
@@ -137,3 +148,12 @@ class Map(Partial):
     def new(pairs: Any = ()) -> JsMap:
         """A Map of pairs."""
         return JsMap(pairs)
+
+
+def globals_of(now_us: Callable[[], int], draw: Random) -> dict[str, Any]:
+    """The globals of one Worker by name, but for what it reaches the outside with. `draw` is what it draws chance from."""
+    return {
+        "Array": Array, "Date": Date(lambda: now_us() // 1_000), "JSON": JSON, "Map": Map, "Math": math_object(draw),
+        "Object": Object, "URL": URL, "URLSearchParams": URLSearchParams, "crypto": Crypto(draw),
+        "structuredClone": structured_clone, "undefined": UNDEFINED, **BINARY, **NUMBERS, **events(now_us),
+    }  # fmt: skip

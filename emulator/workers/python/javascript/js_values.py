@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-from emulator.workers.python.errors import NoSuchMember
+from emulator.engine.bodies.undefined import UNDEFINED
+from emulator.workers.python.errors import NoSuchMember, tell
 from emulator.workers.python.javascript.js_time import JsTime
 
 
@@ -45,6 +46,7 @@ class JsDict(dict[str, Any]):
 
     def to_py(self, **_options: Any) -> dict[str, Any]:
         """Plain dicts and lists, all the way down."""
+        _say_to_py(self)
         return {key: plain(value) for key, value in self.items()}
 
     def object_keys(self) -> JsArray:
@@ -74,6 +76,7 @@ class JsList(list[Any]):
 
     def to_py(self, **_options: Any) -> list[Any]:
         """Plain lists and dicts, all the way down."""
+        _say_to_py(self)
         return [plain(value) for value in self]
 
 
@@ -113,6 +116,40 @@ class JsArray(JsList, JsProxy):
         return len(self)
 
 
+class JsWrapper:
+    """What the SDK makes of a JavaScript object that it has no Python type for: its members as attributes. `kind` names it."""
+
+    def __init__(self, kind: str, found: dict[str, Any]) -> None:
+        self._kind, self._found = kind, found
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self.__dict__["_found"][name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+    def __repr__(self) -> str:
+        return f"<{self._kind}>"
+
+
+def _say_to_py(value: Any) -> None:
+    if not isinstance(value, JsProxy):
+        tell("to_py() is for workers-runtime-sdk before 1.4: since then the value is Python's, and this an AttributeError")
+
+
+class JsNull:
+    """`pyodide.ffi.jsnull`: JavaScript's null, where Python's None would be undefined."""
+
+    def __bool__(self) -> bool:
+        return False
+
+    def __repr__(self) -> str:
+        return "jsnull"
+
+
+JSNULL = JsNull()
+
+
 class JsError(Exception, JsProxy):
     """An Error object: `message`."""
 
@@ -133,6 +170,8 @@ def plain(value: Any) -> Any:
     """Python's own types, all the way down: what `.to_py()` gives."""
     if isinstance(value, JsTime):
         return value.to_py()
+    if value is UNDEFINED:
+        return None
     if isinstance(value, dict):
         return {key: plain(entry) for key, entry in value.items()}
     if isinstance(value, list):

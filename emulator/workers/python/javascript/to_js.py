@@ -5,11 +5,13 @@ https://pyodide.org/en/stable/usage/api/python-api/ffi.html.
 
 from __future__ import annotations
 
+from array import array
 from typing import TYPE_CHECKING, Any
 
-from emulator.engine.bodies.undefined import Undefined
+from emulator.engine.bodies.undefined import UNDEFINED, Undefined
+from emulator.workers.python.javascript.js_binary import JsBuffer
 from emulator.workers.python.javascript.js_time import JsTime
-from emulator.workers.python.javascript.js_values import JsArray, JsLiteralMap, JsProxy
+from emulator.workers.python.javascript.js_values import JsArray, JsLiteralMap, JsNull, JsProxy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
@@ -70,7 +72,11 @@ def to_js(
             return dict_converter(JsArray(pairs)) if dict_converter is not None else JsLiteralMap(pairs)
         if isinstance(entry, list | tuple):
             return JsArray(convert(each, level - 1) for each in entry)
-        if entry is None or isinstance(entry, str | int | float | bytes | bytearray | memoryview | set | frozenset | Undefined):
+        if entry is None:  # nothing is undefined; the SDK itself says null where it means it
+            return UNDEFINED
+        if isinstance(entry, bytes | memoryview | array):
+            return JsBuffer(entry)
+        if isinstance(entry, str | int | float | bytearray | Undefined | JsNull) or type(entry) is set:
             return entry
         if default_converter is not None:
             return default_converter(entry, lambda each: convert(each, level - 1), lambda *_: None)
@@ -79,4 +85,4 @@ def to_js(
             raise TypeError(message)
         return entry if hasattr(entry, "js_object") else create_proxy(entry)
 
-    return convert(value, depth)
+    return None if value is None else convert(value, depth)
