@@ -485,7 +485,7 @@ class Calls(Expressions):
         called.text = "\n".join([*text, *(each.text for each in given if each.text)])
         called.on_env = chain[0] == "env" and len(chain) > 1
         called.loops = tuple(self.loops)
-        for each, value in zip(node.given, given, strict=True):
+        for each, value in zip(node.given, given, strict=False):
             if isinstance(each, n.Keyword):
                 called.named[each.name] = value
             elif value.kind == OBJECT and value.fields:
