@@ -235,6 +235,12 @@ class Deliveries:
             self.runtimes.append(runtime)
             runtime.listen(self._on_end)
 
+    def remove(self, runtime: Runtime) -> None:
+        """End what runs there; it goes on no more."""
+        if runtime in self.runtimes:
+            self.runtimes.remove(runtime)
+            runtime.close()
+
     def _on_end(self) -> None:
         self.on_end()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import contextlib
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -25,7 +26,9 @@ START_SECONDS = 30.0
 CONFIG, DRIVER, PARENT, SAID = "config.capnp", "driver.sock", "parent.sock", "said"
 """Files of the folder: the configuration, the socket that workerd listens on, ours, and what workerd writes."""
 _LOOK_SECONDS = 0.002
-_NOISE = ("NOSENTRY", "; stack:", "warning: ")
+_NOISE = ("NOSENTRY", "; stack:", "warning: ", 'Worker "driver"')
+_OURS = re.compile(r"service worker\d+: ")
+"""What only our own configuration knows."""
 
 
 class Process:
@@ -99,7 +102,8 @@ class Process:
         """What workerd has written, without what only its makers read."""
         with contextlib.suppress(OSError):
             text = (self.folder / SAID).read_text(encoding="utf-8", errors="replace")
-            return "\n".join(line for line in text.splitlines() if not any(noise in line for noise in _NOISE)).strip()
+            lines = [line for line in text.splitlines() if not any(noise in line for noise in _NOISE)]
+            return _OURS.sub("", "\n".join(lines)).strip()
         return ""
 
     @property
