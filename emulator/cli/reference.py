@@ -14,7 +14,7 @@ from emulator.engine.ledger.trace import Trace
 from emulator.engine.metrics import Metrics
 from emulator.engine.targets.batch import BatchMetadata, Message, MessageBatch
 from emulator.engine.targets.handlers import Context
-from emulator.explore import __all__ as SEARCH_NAMES
+from emulator.explore import __all__ as _search_names
 from emulator.testing.hand_made import QueueResult, RetryBatch, RetryMessage
 from emulator.testing.queue import Held, Leased, Peeked, Settings
 from emulator.testing.report import Report
@@ -51,7 +51,7 @@ def parts() -> list[Part]:
     told = ("Delivery", "Fate")
     workers = ("Outgoing", "Response")
     made = ("create_batch", "result_of")
-    searched = {name: getattr(emulator.explore, name) for name in SEARCH_NAMES}
+    searched = {name: getattr(emulator.explore, name) for name in _search_names}
     rest = [name for name in named if name not in {*first, *told, *workers, *made, *searched}]
     return [
         Part("The emulator and its queues", _EMULATOR, {name: named[name] for name in first}),
