@@ -250,7 +250,7 @@ def _entry(document: Document, folder: str) -> Entry | None:
         return None
     try:
         with open(os.path.join(folder, main), encoding="utf-8") as file:
-            return Entry(main, file.read(LENGTH_MAX), source_at)
+            return Entry(main, file.read(LENGTH_MAX))
     except (OSError, ValueError):
         return None
 
