@@ -275,7 +275,7 @@ def _entry(document: Document, folder: str) -> Entry | None:
         return None
     try:
         with open(file_name, encoding="utf-8") as file:
-            return Entry(main, file.read(LENGTH_MAX), source_at)
+            return Entry(main, file.read(LENGTH_MAX))
     except (OSError, ValueError):
         return None
 

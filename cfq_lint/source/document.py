@@ -62,11 +62,10 @@ class Redirect:
 
 @record
 class Entry:
-    """The Worker's own source: the file that `main` names, as it was read. `read` gives the texts of the modules around it."""
+    """The Worker's own source: the file that `main` names, as it was read."""
 
     path: str
     text: str
-    read: Callable[[str], str | None] | None = None
 
 
 class Document:

@@ -6,6 +6,7 @@ import asyncio
 import contextvars
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from emulator.engine.allowance import TooManySubrequests, of_request
 from emulator.engine.faults import DIED, WorkerCrashed
 
 if TYPE_CHECKING:
@@ -26,17 +27,17 @@ current: contextvars.ContextVar[Invocation | None] = contextvars.ContextVar("inv
 
 
 class Invocation:
-    """One batch in the hands of its handler. `open_awaits` counts the handler and what it asked to wait for.
+    """One batch in the hands of its handler. `open_awaits` counts the handler and what it asked to wait for, `calls` its calls.
 
     With `waits`, the batch ends when its `waitUntil` promises have ended.
     """
 
-    __slots__ = ("calling", "delivery", "mortal", "open_awaits", "returned", "tasks", "waits")
+    __slots__ = ("calling", "calls", "delivery", "mortal", "open_awaits", "returned", "tasks", "waits")
 
     def __init__(self, delivery: Delivery, *, waits: bool = True) -> None:
         self.delivery, self.waits = delivery, waits
         self.returned = self.calling = False
-        self.open_awaits = 0
+        self.open_awaits = self.calls = 0
         self.mortal: Callable[[Any], Any] | None = None
         """What makes a coroutine one whose process may die: for the tasks that a handler begins."""
         self.tasks: dict[asyncio.Task[Any], None] = {}  # in order, so that every run cuts them off in the same order
@@ -66,7 +67,7 @@ def own_task(loop: Any, invocation: Invocation, work: Any, **options: Any) -> as
 
 def may_die_reading(delivery: Delivery) -> None:
     """Choose the message at whose body the process dies, if it does."""
-    place = delivery.choose(len(delivery.event.ids) + 1, "crashes")
+    place = delivery.choose(len(delivery.event.ids) + 1, "crashes", delivery.event.ids)
     if not place:
         return
     doomed = delivery.event.ids[place - 1]
@@ -85,11 +86,19 @@ def bound(what: Any, work: Callable[[], T], lost: Callable[[], Exception] | None
     fails or its answer gets lost. `what` is said to people.
     """
     invocation = current.get()
-    if invocation is None or invocation.calling:  # a binding may be made of another
+    if invocation is None:
+        if (calls := of_request.get()) is not None:
+            calls.spend()
+        return work()
+    if invocation.calling:  # a binding may be made of another
         return work()
     delivery = invocation.delivery
     if delivery.dead:
         raise WorkerCrashed(DIED)
+    invocation.calls += 1
+    most = delivery.deliveries.account.calls_max
+    if most is not None and invocation.calls > most:
+        raise TooManySubrequests
     if not delivery.active:
         return work()
     point = may_die_before(delivery, what, lost)
