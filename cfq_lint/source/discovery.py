@@ -271,9 +271,9 @@ def _entry(document: Document, folder: str) -> Entry | None:
     if not isinstance(main, str) or not main.endswith(ENTRY_ENDINGS):
         return None
     file_name = os.path.join(folder, main)
-    if not os.access(file_name, os.F_OK):  # sooner known so than by an exception
-        return None
     try:
+        if not os.access(file_name, os.F_OK):  # sooner known so than by an exception
+            return None
         with open(file_name, encoding="utf-8") as file:
             return Entry(main, file.read(LENGTH_MAX))
     except (OSError, ValueError):
