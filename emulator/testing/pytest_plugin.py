@@ -36,8 +36,8 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers",
         "cf_queues(config=None, worker=None, fetch=None, env=None, plan='paid', seed=None, **options): how the fixture "
-        "cf_queues is made; config is a wrangler file; worker is one, or several, whose Workers are loaded, and fetch answers what they "
-        "fetch; options are those of emulator.Emulator",
+        "cf_queues is made; config is a wrangler file; worker is one, or several, whose Workers are loaded, and fetch "
+        "answers what they fetch; options are those of emulator.Emulator",
     )
 
 
