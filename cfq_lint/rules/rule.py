@@ -31,6 +31,7 @@ PRODUCER = "producer"
 ENTRY = "entry"
 ENVIRONMENT = "environment"
 WORKER = "worker"
+SOURCE_CODE = "source code"
 RUN = "run"
 
 FAMILIES = {
@@ -57,8 +58,9 @@ class Rule:
     `visit` says what it judges: `check` is called with each of these and the facts, and yields findings. These are every
     `Consumer` that a deploy attaches, or those too that stand in `previews`, to judge their shape ("listed consumer"), every
     `Producer`, every element of the two lists ("entry"), every `Environment` that the run looks at, the `Worker` of each file,
-    or the `Topology` of the whole "run". What a rule says twice of one place, since environments inherit it, is reported once.
-    `signs` are those of `cfq_lint.rules.signs` of which a file must show one, else the rule is not even loaded.
+    its `Code` where the source of a consumer was read ("source code"), or the `Topology` of the whole "run". What a rule says
+    twice of one place, since environments inherit it, is reported once. `signs` are those of `cfq_lint.rules.signs` of which a
+    file must show one, else the rule is not even loaded.
 
     `fix` is "safe", "unsafe" or None. `needs` says what it has to see: one "file", all files of the run ("project"), "facts"
     about the account, the Worker's "code", the account itself ("live"), or two states of a file ("diff"). A rule that is not

@@ -14,8 +14,8 @@ from cfq_lint.model.finding import Finding, Severity, sort_key
 from cfq_lint.model.topology import Links, Topology, links_of
 from cfq_lint.model.wrangler import Worker
 from cfq_lint.rules.registry import INDEX, load
-from cfq_lint.rules.rule import CONSUMER, ENTRY, ENVIRONMENT, LISTED_CONSUMER, PRODUCER, RUN, WORKER
-from cfq_lint.rules.signs import ACCOUNT, FACTS, PLAN, SEVERAL_FILES, SOURCE, signs_of
+from cfq_lint.rules.rule import CONSUMER, ENTRY, ENVIRONMENT, LISTED_CONSUMER, PRODUCER, RUN, SOURCE_CODE, WORKER
+from cfq_lint.rules.signs import ACCOUNT, CONSUMERS, FACTS, PLAN, SEVERAL_FILES, SOURCE, signs_of
 from cfq_lint.source.text import Lines, Place
 
 TYPE_CHECKING = False
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
+    from cfq_lint.model.consuming import Code
     from cfq_lint.model.topology import DeclaredQueue
     from cfq_lint.rules.rule import Rule
     from cfq_lint.run.ignores import Ignore
@@ -92,8 +93,15 @@ def judge(document: Document, plan: Plan) -> FileResult:
         signs.update((FACTS, PLAN) if worker.declared or document.dialect.replaced else ())
         rules = tuple(module for module in rules if not document.dialect.skips(module))
     findings: list[Finding] = []
+    code = _code(worker, rules) if whole and SOURCE in signs and CONSUMERS in signs else None
+    if code is not None:
+        from cfq_lint.rules.signs_in_code import signs_in  # only where a source is read
+
+        signs |= signs_in(code)
     loaded = _rules_for(frozenset(signs), rules, whole)
     targets = visits_of(worker) if loaded else {}
+    if code is not None and targets:
+        targets[SOURCE_CODE] = (code,)
     top = document.top
     for rule in loaded:
         findings += visit(rule, targets, facts, top)
@@ -105,6 +113,15 @@ def judge(document: Document, plan: Plan) -> FileResult:
 
         ignores = ignores_of(document)
     return FileResult(document.path, tuple(findings), links, ignores, whole, frozenset(signs), unknown)
+
+
+def _code(worker: Worker, rules: tuple[str, ...]) -> Code | None:
+    """The source of a Worker that consumes queues, where a rule asks for it."""
+    if all(INDEX[module].visit != SOURCE_CODE for module in rules):
+        return None
+    from cfq_lint.model.consuming import code_of  # most files have no source beside them
+
+    return code_of(worker)
 
 
 def _with_declared(facts: Facts, declared: Iterable[DeclaredQueue]) -> Facts:
@@ -126,6 +143,7 @@ def visits_of(worker: Worker) -> dict[str, Iterable[Any]]:
     producers = [producer for each in environments for producer in each.producers]
     return {
         WORKER: (worker,),
+        SOURCE_CODE: (),
         ENVIRONMENT: environments,
         CONSUMER: consumers,
         PRODUCER: producers,

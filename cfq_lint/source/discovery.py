@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import re
 
-from cfq_lint.facts.errors import Unreadable
 from cfq_lint.facts.keys import is_placeholder
 from cfq_lint.source.document import (
     BESIDE,
@@ -22,8 +21,6 @@ from cfq_lint.source.document import (
     WITHIN,
     Document,
     Entry,
-    Redirect,
-    read,
 )
 from cfq_lint.source.files import LENGTH_MAX, Files, source_at
 from cfq_lint.source.node import OBJECT
@@ -219,7 +216,9 @@ def survey(document: Document, path: str, surroundings: Surroundings) -> None:
             os.path.dirname(better) == folder and re.search(_QUEUES_KEY, source_at(better) or "") is not None
         )
     if base is not None:
-        document.redirect = _redirect(base, folder, path)
+        from cfq_lint.source.redirect import redirect_of  # most projects have none
+
+        document.redirect = redirect_of(base, folder, path)
 
 
 def _apart(document: Document, name: str, path: str, folders: Iterable[str]) -> str | None:
@@ -251,7 +250,7 @@ def _entry(document: Document, folder: str) -> Entry | None:
         return None
     try:
         with open(os.path.join(folder, main), encoding="utf-8") as file:
-            return Entry(main, file.read(LENGTH_MAX))
+            return Entry(main, file.read(LENGTH_MAX), source_at)
     except (OSError, ValueError):
         return None
 
@@ -263,44 +262,3 @@ def _upwards(folder: str) -> Iterable[str]:
         if above == folder:
             return
         folder = above
-
-
-def _redirect(base: str, folder: str, path: str) -> Redirect | None:
-    file = os.path.join(base, REDIRECT)
-    beside = os.path.relpath(base, folder)
-    shown = os.path.normpath(os.path.join(os.path.dirname(path), beside, REDIRECT)).replace(os.sep, "/")
-    try:
-        document = read(file, shown)
-    except Unreadable as error:
-        return Redirect(Document(shown, "{}"), None, str(error))
-    root = document.tree.root
-    plain = root.plain() if root is not None else None
-    target = plain.get("configPath") if isinstance(plain, dict) else None
-    if base != folder:
-        if isinstance(target, str) and os.path.normpath(os.path.join(os.path.dirname(file), target)) == os.path.abspath(path):
-            return None  # this is the file that the redirect deploys
-        problem = f"it stands in another folder than {os.path.basename(path)}, and wrangler refuses the two together"
-        return Redirect(document, None, problem, document.top)
-    if document.encoding_problem or document.faults or root is None:
-        return Redirect(document, None, "it is not JSONC", document.top)
-    if not isinstance(target, str) or not target:
-        return Redirect(document, None, "it has no string `configPath`", document.at(root))
-    value = next(member.node for member in reversed(root.value) if member.key == "configPath")
-    absolute = os.path.normpath(os.path.join(os.path.dirname(file), target))
-    near = os.path.relpath(absolute, folder).replace(os.sep, "/")
-    try:
-        deployed = read(absolute)
-    except Unreadable:
-        return Redirect(document, None, f"its target {near} does not exist", document.at(value))
-    body = deployed.tree.root.plain() if deployed.tree.root is not None else None
-    if isinstance(body, dict) and "env" in body:
-        return Redirect(
-            document, None, f"its target {near} has `env`, which a redirected configuration may not have", document.at(value)
-        )
-    environment = body.get("targetEnvironment") if isinstance(body, dict) else None
-    return Redirect(
-        document,
-        os.path.normpath(os.path.join(os.path.dirname(path), near)),
-        fault_place=document.at(value),
-        environment=environment if isinstance(environment, str) else None,
-    )

@@ -62,10 +62,11 @@ class Redirect:
 
 @record
 class Entry:
-    """The Worker's own source: the file that `main` names, as it was read."""
+    """The Worker's own source: the file that `main` names, as it was read. `read` gives the texts of the modules around it."""
 
     path: str
     text: str
+    read: Callable[[str], str | None] | None = None
 
 
 class Document:

@@ -9,9 +9,9 @@ from __future__ import annotations
 from difflib import get_close_matches
 from typing import Any, NamedTuple
 
-PYTHON, THREAD, URL = "python", "thread", "url"
-TARGETS = (PYTHON, THREAD, URL)
-"""Where a batch may go: a handler on the virtual loop, a handler on a thread, an endpoint behind a URL."""
+PYTHON, THREAD, URL, WORKERD = "python", "thread", "url", "workerd"
+TARGETS = (PYTHON, THREAD, URL, WORKERD)
+"""Where a batch may go: a handler on the virtual loop or on a thread, an endpoint behind a URL, JavaScript in workerd."""
 
 
 DIED = "a fault ended the handler's process"
@@ -38,7 +38,7 @@ class Fault(NamedTuple):
 
 
 SEND, PULL, DEPARTURE, HANDLER, SETTLEMENT = "send", "pull", "departure", "handler", "settlement"
-_OURS, _URL = (PYTHON, THREAD), ((URL, "what an endpoint does inside of a request cannot be seen"),)
+_OURS, _URL = (PYTHON, THREAD, WORKERD), ((URL, "what an endpoint does inside of a request cannot be seen"),)
 
 _ROWS = (
     Fault("duplicates", "an acknowledgement gets lost, and the message comes again", SETTLEMENT, TARGETS),
@@ -49,11 +49,11 @@ _ROWS = (
     Fault("crashes_at_await", "the process dies where the handler awaits something", HANDLER, _OURS, _URL),
     Fault("crashes_at_call", "the process dies before or after a call of a binding, such as a send", HANDLER, _OURS, _URL),
     Fault("cut_off", "a limit ends the handler where it has acknowledged something: that holds, the rest is not done",
-          HANDLER, _OURS, _URL),
+          HANDLER, (PYTHON, THREAD), (*_URL, (WORKERD, "what a JavaScript handler has acknowledged is known when it ends"))),
     Fault("failed_calls", "a call of a store, a service or a fetch fails, and has done nothing", HANDLER, _OURS, _URL),
     Fault("lost_answers", "a call of a store, a service or a fetch has acted, and its caller sees an error",
           HANDLER, _OURS, _URL),
-    Fault("late_answers", "what a handler awaits comes later, by whole seconds from `slow_seconds`", HANDLER, (PYTHON,),
+    Fault("late_answers", "what a handler awaits comes later, by whole seconds from `slow_seconds`", HANDLER, (PYTHON, WORKERD),
           (*_URL, (THREAD, "what runs on a thread waits in real time"))),
     Fault("slow", "a handler takes longer, by whole seconds from `slow_seconds` (least, most)", HANDLER, TARGETS),
     Fault("overlaps", "a batch is given out again while its handler works; that one's end is not heard", HANDLER, TARGETS),

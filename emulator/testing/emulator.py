@@ -37,10 +37,11 @@ from emulator.engine.timeline import Timeline
 from emulator.testing.queue import Queue
 from emulator.testing.report import Report
 from emulator.workers.bindings import Environment
+from emulator.workers.host import Attachable, Host
 from emulator.workers.setup import bindings_of, install, lacks_handler
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable
+    from collections.abc import Awaitable, Callable, Iterable, Mapping
     from datetime import datetime, timedelta
 
     from emulator.core.events import Event
@@ -48,7 +49,6 @@ if TYPE_CHECKING:
     from emulator.engine.ledger.records import Delivery, Fate
     from emulator.engine.targets.real_time import RealTime
     from emulator.workers.cron import Cron
-    from emulator.workers.python.worker import Worker
     from emulator.workers.stores.shared import Stores
 
 
@@ -139,22 +139,22 @@ class Emulator:
         emulator.env.declare()
         return emulator
 
-    def worker(self, path: str | PathLike[str], env: str | None = None, **options: Any) -> Worker:
-        """A Python Worker's own source: of a wrangler file, with its queues, consumers and bindings; or a .py file.
+    def worker(self, path: str | PathLike[str], env: str | Mapping[str, Any] | None = None, **options: Any) -> Any:
+        """A Worker's own source, Python, JavaScript or TypeScript: of a wrangler file, with its queues, consumers and bindings;
+        or a file of code, for the consumers that wait for a handler.
 
-        A file is loaded for the consumers that wait for a handler. `secrets` and `bindings` go into the Worker's `env`, and a
-        store for each name in `kv` and `d1`; `fetch` answers its outgoing requests, which are refused without it. Raises
-        Refused (ConfigRefused), and what the Worker's module raises.
-        """
-        from emulator.workers.host import Host
-        from emulator.workers.python.loading import load as load_worker
+        `env` names an environment of the file, or gives bindings: values, and objects of the test for what is not emulated.
+        `fetch` answers its outgoing requests, which are refused without it. `secrets` go into the Worker's `env`; of a Python
+        Worker, so does a store for each name in `kv` and `d1`. Raises Refused (ConfigRefused), and what the module raises.
+        """  # noqa: D205 - the first sentence needs two lines
+        from emulator.workers.loading import load
 
         host = Host(
-            self.account, self.env, self._shared_stores(), self._claimed, self.flags, self.default_content_type,
-            self.account.clock.now_us, self.queue, self.attach, self._driving.run, self._driving.keep,
-            self.timeline.deliveries.late_warnings.append, self._schedule,
+            self.account, self.env, self._shared_stores(), self._claimed, self.timeline.deliveries, self.flags,
+            self.default_content_type, self.account.clock.now_us, self.queue, self.attach, self._driving.run,
+            self._driving.keep, self.timeline.deliveries.late_warnings.append, self._schedule,
         )  # fmt: skip
-        return load_worker(host, path, env, **options)
+        return load(host, path, env, **options)
 
     def _schedule(self, owner: str, crons: Iterable[Cron], run: Callable[[str, datetime], Awaitable[Any]] | None) -> None:
         """Let a Worker's crons go off as time passes; where there is no Worker, the report tells of each that would have."""
@@ -262,6 +262,8 @@ class Emulator:
 
     def _target(self, handler: Any) -> Target:
         """Where batches go: to a Python handler on virtual time, or to the endpoint of a URL. Raises TypeError, ValueError."""
+        if isinstance(handler, Attachable):
+            return handler.target()
         if not (isinstance(handler, str) and "://" in handler):
             return PythonTarget(self.runtime, handler, self.env, waits=NO_WAIT_FLAG not in self.flags)
         from emulator.engine.targets.real_time import RealTime

@@ -41,13 +41,14 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.fixture
 def cf_queues(request: pytest.FixtureRequest) -> Generator[Emulator]:
     """A fresh Emulator on a virtual clock; the marker `cf_queues` sets it up."""
-    emulator = _make(request)
-    request.node.stash[_EMULATOR] = emulator
+    emulator = made_for(request)
+    request.node.stash[EMULATOR] = emulator
     yield emulator
     emulator.close()
 
 
-def _make(request: pytest.FixtureRequest) -> Emulator:
+def made_for(request: pytest.FixtureRequest) -> Emulator:
+    """An emulator as the markers of a test ask for it. Raises UsageError."""
     from emulator.testing.emulator import Emulator
 
     options: dict[str, Any] = {}
@@ -79,7 +80,7 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
     report = yield
     if report.when != "call" or not report.failed:
         return report
-    before, own = item.stash.get(_BEFORE, {}), item.stash.get(_EMULATOR, None)
+    before, own = item.stash.get(_BEFORE, {}), item.stash.get(EMULATOR, None)
     used = [each for number, each in _alive().items() if before.get(number) != _progress(each)]
     for emulator in sorted(used, key=lambda each: each is not own)[:_EMULATORS_MAX]:
         name = "cf_queues" if emulator is own else "emulator"
@@ -108,7 +109,8 @@ def _story(emulator: Emulator, config: pytest.Config) -> str:
         return f"what happened could not be read: {error!r}"
 
 
-_EMULATOR: pytest.StashKey[Emulator] = pytest.StashKey()
+EMULATOR: pytest.StashKey[Emulator] = pytest.StashKey()
+"""Where a test's emulator is kept, of which a failure tells."""
 _BEFORE: pytest.StashKey[dict[int, tuple[int, int]]] = pytest.StashKey()
 _EMULATORS_MAX = 3
 """Of so many emulators at most a failing test tells."""

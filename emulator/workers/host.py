@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -9,9 +10,18 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from emulator.engine.account import Account
+    from emulator.engine.delivery import Deliveries, Target
     from emulator.workers.bindings import Environment
     from emulator.workers.cron import Cron
     from emulator.workers.stores.shared import Stores
+
+
+class Attachable(ABC):
+    """A Worker that brings its own target; every other handler is Python's."""
+
+    @abstractmethod
+    def target(self) -> Target:
+        """Where its batches go."""
 
 
 class Host(NamedTuple):
@@ -19,14 +29,16 @@ class Host(NamedTuple):
 
     `now_us` is its clock. `run` gives an awaitable that runs a coroutine in virtual time, in whatever loop it is awaited;
     `keep` runs an awaitable to its end beside everything else. `queue` gives a queue to send to, `attach` gives a queue's
-    consumer its handler, `warn` puts a line into the report. `claimed` are the queues whose consumers have been set.
-    `schedule` has a Worker's `scheduled(cron, moment)` called at the moments of its crons, instead of those set before.
+    consumer its handler, `warn` puts a line into the report. `claimed` are the queues whose consumers have been set,
+    `deliveries` what is out, and what runs handlers. `schedule` has a Worker's `scheduled(cron, moment)` called at the moments
+    of its crons, instead of those set before.
     """
 
     account: Account
     env: Environment
     stores: Stores
     claimed: set[str]
+    deliveries: Deliveries
     flags: frozenset[str]
     content_type: str
     now_us: Callable[[], int]

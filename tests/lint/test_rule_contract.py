@@ -21,7 +21,7 @@ from cfq_lint.model.topology import Links, Topology, links_of
 from cfq_lint.model.wrangler import Worker
 from cfq_lint.rules import signs
 from cfq_lint.rules.registry import BY_KEY, INDEX, every_rule, load
-from cfq_lint.rules.rule import CODE, DIFF, FACTS, FAMILIES, FILE, LIVE, PROJECT, RUN, SAFE, UNSAFE
+from cfq_lint.rules.rule import CODE, DIFF, FACTS, FAMILIES, FILE, LIVE, PROJECT, RUN, SAFE, SOURCE_CODE, UNSAFE
 from cfq_lint.rules.signs import signs_of
 from cfq_lint.run.engine import CRASH_CODE, conclude, judge, visit, visits_of
 from cfq_lint.run.plan import Plan
@@ -57,10 +57,10 @@ NOT_CLOUDFLARE = {"unused-ignore"}
 HEADINGS = ["What it does", "Why it matters", "Bad", "Good"]
 
 rules = pytest.mark.parametrize("rule", RULES, ids=by_name)
-shown_rules = pytest.mark.parametrize("rule", [r for r in RULES if r.name not in PROSE], ids=[n for n in by_name if n not in PROSE])
-fixable_rules = pytest.mark.parametrize(
-    "rule", [r for r in RULES if r.fix and r.name not in PROSE], ids=[r.name for r in RULES if r.fix and r.name not in PROSE]
-)
+SHOWN = [rule for rule in RULES if rule.name not in PROSE and rule.visit != SOURCE_CODE]
+"""The pages of rules about a consumer's code show sources: code/test_consumer_rules.py runs them."""
+shown_rules = pytest.mark.parametrize("rule", SHOWN, ids=[rule.name for rule in SHOWN])
+fixable_rules = pytest.mark.parametrize("rule", [r for r in SHOWN if r.fix], ids=[r.name for r in SHOWN if r.fix])
 
 
 # --- names and pages

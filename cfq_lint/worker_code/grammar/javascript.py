@@ -52,7 +52,12 @@ class _Grammar(Names):
     def number(self, at: Any) -> n.Node:
         text = text_of(at).replace("_", "")
         is_plain = text.isascii() and text.isdecimal() and len(text) <= _DIGITS_MAX
-        return n.Number(at.start_point, int(text)) if is_plain else n.Other(at.start_point, ())
+        if is_plain:
+            return n.Number(at.start_point, int(text))
+        try:
+            return n.Decimal(at.start_point, float(text))
+        except ValueError:  # hexadecimal and the like
+            return n.Other(at.start_point, ())
 
     def unary(self, at: Any) -> n.Node:
         kind = n.Not if text_of(at.child_by_field_name("operator")) == "!" else n.Other
@@ -130,7 +135,7 @@ class _Grammar(Names):
             body = self.scoped(lambda case: n.Other(case.start_point, self.nodes(case.children_by_field_name("body"))), case)
             waiting += [self.node(value)] if value is not None else []
             if value is None or body.parts:
-                cases.append(s.Case(case.start_point, tuple(waiting) if value is not None else (), body))
+                cases.append(s.Case(case.start_point, tuple(waiting) if value is not None else (), body, ""))
                 waiting = []
         return s.Switch(at.start_point, self.of(at, "value"), tuple(cases), True)
 
@@ -142,9 +147,10 @@ class _Grammar(Names):
 
     def handler(self, at: Any) -> n.Node:
         parameter = at.child_by_field_name("parameter")
-        for name in bound_names(self.target(parameter)) if parameter is not None else ():
+        names = bound_names(self.target(parameter)) if parameter is not None else ()
+        for name in names:
             self.scope.bind(name)
-        return s.Case(at.start_point, (), self.of(at, "body"))
+        return s.Case(at.start_point, (), self.of(at, "body"), (*names, "")[0])
 
     def imported(self, at: Any) -> n.Node:
         self.links.read_import(at)
@@ -243,6 +249,10 @@ _Grammar.makers = {
     ),
     "subscript_expression": lambda self, at: n.Index(at.start_point, self.of(at, "object"), self.of(at, "index")),
     "string": lambda _, at: n.Text(at.start_point, text_of(at)[1:-1]),
+    "true": lambda _, at: n.Number(at.start_point, True),
+    "false": lambda _, at: n.Number(at.start_point, False),
+    **dict.fromkeys(("null", "undefined"), lambda _, at: n.Nothing(at.start_point)),
+    "update_expression": lambda self, at: n.Bind(at.start_point, self.of(at, "argument"), n.Number(at.start_point, 1), n.ADDS),
     "template_string": lambda self, at: n.Template(at.start_point, text_of(at)[1:-1], self.nodes(at.named_children)),
     "number": _Grammar.number,
     "binary_expression": _binary,

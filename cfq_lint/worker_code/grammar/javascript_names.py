@@ -77,13 +77,19 @@ class Names:
             at = at.child_by_field_name("left") or at.named_children[0]
         if at.type in {"identifier", "this", "member_expression", "subscript_expression"}:
             return self.node(at)
-        waiting, names = [at], []
+        waiting: list[tuple[Any, str | int]] = [(at, "")]
+        names: dict[n.Name, str | int] = {}
         while waiting:
-            each = waiting.pop()
+            each, key = waiting.pop()
             if each.type in _BINDING:
-                names.append(n.Name(each.start_point, text_of(each), self.scope))
-            waiting += reversed(each.named_children)
-        return n.Pattern(at.start_point, tuple(names))
+                name = n.Name(each.start_point, text_of(each), self.scope)
+                names[name] = key if each.type == "identifier" else name.id
+            if each.type == "pair_pattern":
+                waiting.append((each.child_by_field_name("value"), text_of(each.child_by_field_name("key"))))
+            else:
+                is_list = each.type == "array_pattern"
+                waiting += reversed([(inner, i if is_list else key) for i, inner in enumerate(each.named_children)])
+        return n.Pattern(at.start_point, tuple(names), tuple(names.values()))
 
     def loose(self, at: Any) -> n.Node:
         """A target that is bound to something that is not seen."""

@@ -15,7 +15,26 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _ALL_ERRORS = frozenset({"Exception", "BaseException"})
-_OPERATORS: dict[type[ast.AST], str] = {ast.Add: "+", ast.Mult: "*", ast.Eq: "==", ast.NotEq: "!=", ast.In: "in"}
+_OPERATORS: dict[type[ast.AST], str] = {
+    ast.Add: "+",
+    ast.Sub: "-",
+    ast.Mult: "*",
+    ast.Div: "/",
+    ast.FloorDiv: "//",
+    ast.Mod: "%",
+    ast.Pow: "**",
+    ast.LShift: "<<",
+    ast.Eq: "==",
+    ast.NotEq: "!=",
+    ast.Is: "==",
+    ast.IsNot: "!=",
+    ast.In: "in",
+    ast.NotIn: "not in",
+    ast.Lt: "<",
+    ast.LtE: "<=",
+    ast.Gt: ">",
+    ast.GtE: ">=",
+}
 
 
 def parse(text: str) -> s.Source | None:
@@ -51,8 +70,9 @@ class _Grammar:
     def target(self, node: ast.AST) -> n.Node:
         if isinstance(node, ast.Name | ast.Attribute | ast.Subscript):
             return self.node(node)
-        names = [each for each in ast.walk(node) if isinstance(each, ast.Name)]
-        return n.Pattern(_at(node), tuple(n.Name(_at(each), each.id, self.scope) for each in names))
+        names = [(each, i) for i, part in enumerate(getattr(node, "elts", [node])) for each in ast.walk(part)]
+        found = {n.Name(_at(each), each.id, self.scope): i for each, i in names if isinstance(each, ast.Name)}
+        return n.Pattern(_at(node), tuple(found), tuple(found.values()))
 
     def bind(self, node: ast.stmt, targets: list[ast.expr], value: ast.expr, how: str = n.DECLARES) -> n.Node:
         made = self.node(value)
@@ -91,6 +111,10 @@ class _Grammar:
                 return n.Text(at, text)
             case ast.Constant(value=int(number)):
                 return n.Number(at, number)
+            case ast.Constant(value=None):
+                return n.Nothing(at)
+            case ast.Constant(value=float(number)):
+                return n.Decimal(at, number)
             case ast.Call(func=func, args=args, keywords=keywords):
                 return n.Invoke(at, self.node(func), self.nodes([*args, *keywords]))
             case ast.keyword(arg=name, value=value):
@@ -131,6 +155,9 @@ class _Grammar:
                 return n.Binary(at, "or" if isinstance(op, ast.Or) else "and", self.node(first), right)
             case ast.BinOp(op=op, left=left, right=other) | ast.Compare(left=left, ops=[op], comparators=[other]):
                 return n.Binary(at, _OPERATORS.get(type(op), "?"), self.node(left), self.node(other))
+            case ast.Compare(left=left, ops=[op, *ops], comparators=[other, *others]):
+                one, more = ast.Compare(left, [op], [other], **_place(left)), ast.Compare(other, ops, others, **_place(other))
+                return n.Binary(at, "and", self.node(one), self.node(more))
             case _:
                 return n.Other(at, self.nodes(each for each in ast.iter_child_nodes(node) if isinstance(each, ast.expr)))
 
@@ -251,13 +278,14 @@ class _Grammar:
                 self.scope.bind(each.name)
         is_default = isinstance(pattern, ast.MatchAs) and pattern.pattern is None and case.guard is None
         known = [self.node(each.value) if isinstance(each, ast.MatchValue) else n.Other(_at(each), ()) for each in options]
-        return s.Case(_at(pattern), () if is_default else tuple(known), self.block(case.body))
+        return s.Case(_at(pattern), () if is_default else tuple(known), self.block(case.body), "")
 
     def handler(self, node: ast.ExceptHandler) -> s.Case:
         if node.name is not None:
             self.scope.bind(node.name)
         is_for_all = node.type is None or (isinstance(node.type, ast.Name) and node.type.id in _ALL_ERRORS)
-        return s.Case(_at(node), () if is_for_all else (n.Other(_at(node), ()),), self.block(node.body))
+        options = () if node.type is None or is_for_all else (self.node(node.type),)
+        return s.Case(_at(node), options, self.block(node.body), node.name or "")
 
 
 def _at(node: ast.AST) -> tuple[int, int]:

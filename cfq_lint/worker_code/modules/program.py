@@ -120,6 +120,10 @@ class Program(Tables):
 
     def handlers(self) -> list[Found]:
         """The queue handlers of the entry, each with the module that it stands in."""
+        return [(module, module.function(node, node.name, owner)) for module, node, owner, _ in self.handling()]
+
+    def handling(self) -> list[tuple[Module, n.Lambda, str, Value | None]]:
+        """The same as they are written, with their owners and with what they are called on."""
         module = self.module(self.entry)
         if module is None:
             return []
@@ -131,8 +135,8 @@ class Program(Tables):
                 home = replace(home, is_instance=True)
             values = [self.member(home, "queue") if home is not None else None]
             values = values if values[0] is not None else [*self._of_hooks(module)]
-        found = [self.found(each, module) for each in values if each is not None]
-        return [each for each in found if each is not None]
+        found = [(self.located(each, module), each.this) for each in values if each is not None]
+        return [(*each, this) for each, this in found if each is not None]
 
     def _of_hooks(self, module: Module) -> Iterator[Value]:
         """What a plugin of Nitro's does with a batch: `hooks.hook("cloudflare:queue", ({ batch, env }) => …)`."""
@@ -155,7 +159,12 @@ class Program(Tables):
         return [self.exported(module, "on_queue")]
 
     def found(self, value: Value, near: Module) -> Found | None:
-        """The function that a value is, or that a wrapper is given; in `near` itself where it stands inside of that."""
+        """The same as a function in steps."""
+        located = self.located(value, near)
+        return (located[0], located[0].function(located[1], located[1].name, located[2])) if located is not None else None
+
+    def located(self, value: Value, near: Module) -> tuple[Module, n.Lambda, str] | None:
+        """The function that a value is, or that a wrapper is given, with its owner; in `near` where it is inside of that."""
         for _ in range(4):
             if not isinstance(value.node, n.Invoke) or isinstance(value.node, n.New):
                 break
@@ -173,7 +182,7 @@ class Program(Tables):
         elif value.around or value.this is not None:
             module = module.view(value.around, value.this)
             self._link(module)
-        return module, module.function(value.node, value.node.name, owner)
+        return module, value.node, owner
 
     def callee(self, module: Module, chain: tuple[str, ...], owner: str = "") -> Found | None:
         """The function that a path means, in a method of `owner` where there is one; None where it is not certain."""
@@ -219,6 +228,10 @@ class Program(Tables):
         bases = [self.value(Value(module.base, each, {})) for each in home.bases]
         found = next((each for each in bases if each is not None and isinstance(each.node, n.Class)), None)
         return Value(found.module, found.node, this.around, is_instance=True) if found is not None else None
+
+    def meaning(self, module: Module, name: str) -> Value | None:
+        """What a name means in a module; None where it is not certain."""
+        return self._start(module, name, "")
 
     def constant(self, module: Module, name: str) -> str | None:
         """The text that a name means; None where it is not certain."""

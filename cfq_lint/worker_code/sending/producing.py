@@ -41,6 +41,16 @@ def _plain(node: n.Node, names: Bindings) -> n.Node:
     return names.resolved(node.given[0]) if is_made and isinstance(node, n.Invoke) else node
 
 
+def binding_of(node: n.Invoke, chain: tuple[str, ...], names: Bindings) -> str:
+    """The binding that is sent to."""
+    return _binding(node.callee, chain, names)
+
+
+def length_of(node: n.Node, names: Bindings) -> int | None:
+    """How many elements a list has at most; None where that is not certain."""
+    return _length(_plain(names.resolved(node), names), names)
+
+
 def _binding(callee: n.Node, chain: tuple[str, ...], names: Bindings) -> str:
     """The binding in `env.Q.send`, or in `q.send` where `q` stands for one; ANY where it may be one of several."""
     if len(chain) > 2 or not isinstance(callee, n.Member):  # noqa: PLR2004 - env.Q.send

@@ -44,7 +44,7 @@ class Node:
             setattr(self, name, value)
             if isinstance(value, Node):
                 parts.append(value)
-            elif isinstance(value, tuple):
+            elif isinstance(value, tuple) and value and isinstance(value[0], Node):
                 parts += value
         self.parts: tuple[Node, ...] = tuple(parts)
 
@@ -77,10 +77,11 @@ class This(Name):
 
 
 class Pattern(Node):
-    """A target that takes something apart into names."""
+    """A target that takes something apart into names; `keys` are the field, or the number, that each is taken from."""
 
-    __slots__ = __match_args__ = ("names",)
+    __slots__ = __match_args__ = ("names", "keys")
     names: tuple[Name, ...]
+    keys: tuple[str | int, ...]
 
 
 class Text(Node):
@@ -103,6 +104,19 @@ class Number(Node):
 
     __slots__ = __match_args__ = ("value",)
     value: int
+
+
+class Nothing(Node):
+    """`null`, `undefined` or `None`."""
+
+    __slots__ = ()
+
+
+class Decimal(Node):
+    """A number that is not whole."""
+
+    __slots__ = __match_args__ = ("value",)
+    value: float
 
 
 class Member(Node):

@@ -36,11 +36,15 @@ class Switch(Node):
 
 
 class Case(Node):
-    """What is done for one of several options or failures, or, without any, for everything else."""
+    """What is done for one of several options or failures, or, without any, for everything else.
 
-    __slots__ = __match_args__ = ("options", "body")
+    `name` is what a handler calls the failure, "" where it does not.
+    """
+
+    __slots__ = __match_args__ = ("options", "body", "name")
     options: tuple[Node, ...]
     body: Node
+    name: str
 
 
 class Attempt(Node):

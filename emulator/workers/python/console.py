@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import logging
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from emulator.engine.error_text import error_text
+from emulator.workers.console import Line, log
 from emulator.workers.python.errors import NoSuchMember
 from emulator.workers.python.javascript.js_globals import JSON
 from emulator.workers.python.javascript.js_values import JsProxy
@@ -13,17 +13,6 @@ from emulator.workers.python.javascript.to_js import PyProxy
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-_log = logging.getLogger("emulator.worker")
-_log.addHandler(logging.NullHandler())  # who wants to see it asks for it
-_LEVELS = {"debug": logging.DEBUG, "warn": logging.WARNING, "error": logging.ERROR}
-
-
-class Line(NamedTuple):
-    """What a Worker wrote with `console`: `level` (log, info, debug, warn, error, trace) and `text`."""
-
-    level: str
-    text: str
 
 
 class Console:
@@ -35,7 +24,7 @@ class Console:
     def _write(self, level: str, *parts: Any) -> None:
         text = " ".join(part if isinstance(part, str) else _shown(part) for part in parts)
         self._lines.append(Line(level, text))
-        _log.log(_LEVELS.get(level, logging.INFO), "%s", text)
+        log(self._lines[-1])
 
     def __getattr__(self, level: str) -> Callable[..., None]:
         if level not in {"debug", "error", "info", "log", "trace", "warn"}:

@@ -16,20 +16,15 @@ from emulator.workers.setup import bindings_of, install, lacks_handler
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
-    from os import PathLike
 
     from emulator.workers.config import Config
     from emulator.workers.host import Host
     from emulator.workers.outgoing import Outgoing
 
-_SEEN_WHEN_RUN = frozenset({"CFQ801"})
-"""Whether there is a handler need not be guessed from the source: the Worker is run."""
-
 
 def load(
     host: Host,
-    path: str | PathLike[str],
-    env: str | None = None,
+    source: Config | Path,
     *,
     secrets: Mapping[str, str] | None = None,
     bindings: Mapping[str, Any] | None = None,
@@ -37,22 +32,19 @@ def load(
     d1: Iterable[str] = (),
     fetch: Callable[[Outgoing], Any] | None = None,
 ) -> Worker:
-    """Load a Worker: of a wrangler file, whose queues, consumers and bindings are made, or of a .py file.
+    """Load a Worker: of a configuration, whose queues, consumers and bindings are made, or of a .py file.
 
     `secrets` and `bindings` go into its `env`; so do a KV namespace for each name in `kv` and a D1 database for each in `d1`.
     `fetch` answers its outgoing requests.
 
-    Raises Refused (ConfigRefused) for a config with errors, and what the Worker's module raises.
+    Raises Refused (ConfigRefused) for a config without a Python main, and what the Worker's module raises.
     """
     stores = host.stores
     made = {**{name: stores.kv(name) for name in kv}, **{name: stores.d1(name) for name in d1}}
     more = {**made, **(secrets or {}), **(bindings or {})}
-    if str(path).endswith(".py"):
-        if env is not None:
-            raise TypeError("env names an environment of a wrangler file; a .py file has none")
-        return _of_file(host, Path(path).absolute(), more, fetch)
-    found = config.load(path, env, host.account.state.plan, but=_SEEN_WHEN_RUN)
-    return _of_config(host, found, _main(found), more, fetch)
+    if isinstance(source, Path):
+        return _of_file(host, source, more, fetch)
+    return _of_config(host, source, _main(source), more, fetch)
 
 
 def _main(found: Config) -> Path:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from emulator.workers.promise import Promise
@@ -38,11 +39,11 @@ class D1(Partial):
     def batch(self, statements: Iterable[Statement]) -> Promise:
         """Run statements in one transaction: all or nothing. Gives their results."""
         listed = list(statements)
-        return Promise(lambda: self._batch(listed), ("D1", "; ".join(each.text for each in listed)))
+        return Promise(lambda: self._batch(listed), ("D1", *(each.text for each in listed)))
 
     def exec(self, sql: str) -> Promise:
         """Run every statement of a text. Gives `count` and `duration`."""
-        return Promise(lambda: self._exec(sql), ("D1", sql))
+        return Promise(lambda: self._exec(sql), ("D1", (sql, ())))
 
     def withSession(self, _constraint: Any = None) -> D1Session:  # noqa: N802 - JavaScript's name
         """A session: the database, with bookmarks."""
@@ -70,10 +71,12 @@ class D1(Partial):
         )  # fmt: skip
         return columns, [tuple(out(value) for value in row) for row in rows], meta
 
-    def _batch(self, statements: list[Statement]) -> JsList:
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """All or nothing of what is executed inside. Raises JsException."""
         self.connection.execute("BEGIN")
         try:
-            results = JsList(statement.result() for statement in statements)
+            yield
         except BaseException:
             if self.connection.in_transaction:
                 self.connection.execute("ROLLBACK")
@@ -83,7 +86,10 @@ class D1(Partial):
         except sqlite3.Error as error:  # a constraint that was deferred
             self.connection.execute("ROLLBACK")
             raise _error(error) from None
-        return results
+
+    def _batch(self, statements: list[Statement]) -> JsList:
+        with self.transaction():
+            return JsList([statement.result() for statement in statements])
 
     def _exec(self, sql: str) -> JsDict:
         count = 0

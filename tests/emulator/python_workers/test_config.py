@@ -71,15 +71,16 @@ max_batch_timeout = 0
 @pytest.mark.parametrize(
     ("config", "said"),
     [
-        ({"main": "src/index.ts"}, "is no Python Worker: its main is 'src/index.ts'"),
-        ({}, "it has no main"),
+        ({"main": "src/entry.php"}, "is no JavaScript or TypeScript: main ends in .*, or in .py"),
+        ({}, "has no main"),
         ({"main": "src/other.py"}, "names 'src/other.py' as main, and there is no such file"),
         ({"main": "src/entry.py", "queues": {"consumers": [{"queue": "jobs", "max_batch_size": 101}]}}, "max_batch_size"),
     ],
 )
 def test_what_is_no_python_worker_is_refused(emu, tmp_path, config, said):
     (tmp_path / "src").mkdir()
-    (tmp_path / "src" / "entry.py").write_text("class Default: pass\n")
+    for name in ("entry.py", "entry.php"):
+        (tmp_path / "src" / name).write_text("class Default: pass\n")
     (tmp_path / "wrangler.jsonc").write_text(json.dumps({"name": "w", **DATES, **config}))
     with pytest.raises(Refused, match=said):
         emu.worker(tmp_path / "wrangler.jsonc")

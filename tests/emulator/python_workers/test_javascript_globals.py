@@ -102,7 +102,7 @@ async def go(self):
     assert found == (["1", "é"], "f.png", "image/png", b"x\x00", "a b", "ext", True)
 
 
-def test_wsgi_answers(emu, write, run):
+def test_wsgi_answers(write, run):
     worker = write("""
         from workers import WorkerEntrypoint, wsgi
         def app(environ, start_response):

@@ -270,5 +270,6 @@ def events(now_us: Callable[[], int]) -> dict[str, Any]:
     return {
         "AbortController": AbortController, "AbortSignal": AbortSignal, "Promise": Promise,
         "performance": Performance(now_us), "queueMicrotask": queue_microtask,
-        "setTimeout": timers.set_timeout, "setInterval": timers.set_interval, "clearTimeout": timers.clear, "clearInterval": timers.clear,
+        "setTimeout": timers.set_timeout, "setInterval": timers.set_interval,
+        "clearTimeout": timers.clear, "clearInterval": timers.clear,
     }  # fmt: skip

@@ -1,0 +1,146 @@
+"""What a Worker's source does with the messages of each queue that its configuration consumes."""
+
+from __future__ import annotations
+
+import os
+
+from cfq_lint.facts import limits
+from cfq_lint.facts.record import record, replace
+from cfq_lint.source.text import Lines, Place
+from cfq_lint.worker_code.modules.program import load
+from cfq_lint.worker_code.ways.handling import Handled, handled
+from cfq_lint.worker_code.ways.sends import Send, sends_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from cfq_lint.model.wrangler import Consumer, Environment, Worker
+    from cfq_lint.worker_code.modules.program import Program
+    from cfq_lint.worker_code.ways.marks import Mark
+
+_NO_WAIT = "queue_consumer_no_wait_for_wait_until"
+
+
+@record
+class Consuming:
+    """A consumer, and what the Worker's handler does with its messages.
+
+    The settings are those in force; `waits` says that the runtime waits for what is handed to `waitUntil()`.
+    """
+
+    consumer: Consumer
+    handled: Handled
+    batch_size: int
+    max_retries: int
+    retry_delay: int
+    waits: bool
+    is_dead_letters: bool
+
+    @property
+    def dead_letter_queue(self) -> str:
+        """Where messages go whose attempts are spent, "" where nowhere."""
+        field = self.consumer.dead_letter_queue
+        return field.text or "" if field is not None else ""
+
+
+class Code:
+    """A Worker's source as its configuration uses it: `consuming` for each consumer, `sends` in all that was read."""
+
+    def __init__(self, worker: Worker, program: Program, consuming: tuple[Consuming, ...]) -> None:
+        self.worker = worker
+        self.program = program
+        self.consuming = consuming
+        self.is_python = program.entry.endswith(".py")
+        self._sends: tuple[Send, ...] | None = None
+        self._lines: dict[str, Lines] = {}
+
+    @property
+    def sends(self) -> tuple[Send, ...]:
+        """The calls that send to a queue that the configuration binds."""
+        if self._sends is None:
+            bindings = {each.binding.text or "" for each in self.worker.producers() if each.binding is not None}
+            modules = self.program.modules.values()
+            self._sends = tuple(send for module in modules for send in sends_of(module) if send.binding in bindings)
+        return self._sends
+
+    @property
+    def unfollowed(self) -> tuple[str, ...]:
+        """What was not followed, and why: one line for each."""
+        problems = [each.handled.problem for each in self.consuming if each.handled.problem]
+        doubts = [
+            f"{self.spot(mark)} hands a message on to what was not followed"
+            for each in self.consuming
+            for mark in each.handled.doubts
+        ]
+        return tuple(dict.fromkeys([*problems, *doubts, *(f"{each} was not read" for each in self.program.unread)]))
+
+    def spot(self, mark: Mark) -> str:
+        """A place as people write it."""
+        place = self.place(mark)
+        return f"{place.path}:{place.line}:{place.column}"
+
+    def offset(self, mark: Mark) -> int:
+        """Where a node starts in its text."""
+        lines = self.lines(mark)
+        row, column = mark.node.at
+        start = lines.starts[row] if row < len(lines.starts) else len(lines.text)
+        stop = lines.starts[row + 1] if row + 1 < len(lines.starts) else len(lines.text)
+        written = lines.text[start:stop]
+        return start + (
+            column if written.isascii() else len(written.encode("utf-8", "replace")[:column].decode("utf-8", "replace"))
+        )
+
+    def lines(self, mark: Mark) -> Lines:
+        """The text that a node stands in."""
+        path = mark.module.path
+        if path not in self._lines:
+            self._lines[path] = Lines(mark.module.text)
+        return self._lines[path]
+
+    def place(self, mark: Mark, start: int | None = None, length: int = 1) -> Place:
+        """The place of a node's first characters, or of some at another offset of its text."""
+        start = self.offset(mark) if start is None else start
+        return Place(mark.module.path, self.lines(mark), start, start + length)
+
+
+def code_of(worker: Worker) -> Code | None:
+    """The source of a Worker that consumes queues; None where it was not read."""
+    entry = worker.document.entry
+    if entry is None or entry.read is None:
+        return None
+    folder = os.path.dirname(worker.document.path)
+    path = os.path.normpath(os.path.join(folder, entry.path)).replace(os.sep, "/")
+    read = entry.read
+    program = load(path, lambda wanted: entry.text if wanted == path else read(wanted))
+    dead = {each.dead_letter_queue.text for each in worker.consumers() if each.dead_letter_queue is not None}
+    known: dict[str, Handled] = {}
+    consuming = []
+    for environment in worker.environments:
+        main = environment.inherited("main")
+        if environment.is_previews or main is None or main.text != entry.path:
+            continue
+        for consumer in environment.consumers:
+            if consumer.is_push and consumer.queue is not None:
+                queue = consumer.queue_name
+                known[queue] = known.get(queue) or _handled(program, queue, known)
+                consuming.append(_consuming(consumer, environment, known[queue], is_dead_letters=queue in dead))
+    return Code(worker, program, tuple(consuming)) if consuming else None
+
+
+def _handled(program: Program, queue: str, known: dict[str, Handled]) -> Handled:
+    """What the handler does; where it never looks at the queue's name, the same for all."""
+    for other in known.values():
+        if not other.looks_at_queue:
+            return replace(other, queue=queue)
+    return handled(program, queue)
+
+
+def _consuming(consumer: Consumer, environment: Environment, what: Handled, *, is_dead_letters: bool) -> Consuming:
+    def number(key: str, default: int) -> int:
+        field = consumer.field(key)
+        value = field.integer if field is not None else None
+        return default if value is None else value
+
+    flags = environment.inherited("compatibility_flags")
+    waits = flags is None or all(item.value != _NO_WAIT for item in flags.items)
+    size, retries = number("max_batch_size", limits.BATCH_SIZE_DEFAULT), number("max_retries", limits.RETRIES_DEFAULT)
+    return Consuming(consumer, what, size, retries, number("retry_delay", 0), waits, is_dead_letters)

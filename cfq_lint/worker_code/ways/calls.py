@@ -1,0 +1,612 @@
+"""Calls: what settles a message, what is work, what is a function of the Worker's own and followed."""
+
+from __future__ import annotations
+
+from cfq_lint.worker_code.tree import nodes as n
+from cfq_lint.worker_code.ways.effects import effect_of, starts_work
+from cfq_lint.worker_code.ways.expressions import FRESH_CALLS, SPLITS_CLOCK, Expressions
+from cfq_lint.worker_code.ways.state import (
+    ACK,
+    ACK_ALL,
+    ACKS,
+    DONE_MAX,
+    FAILURE,
+    INVALID,
+    PARSE,
+    PERHAPS,
+    READ,
+    RETRY,
+    RETRY_ALL,
+    TELL,
+    WORK,
+    Flow,
+    State,
+)
+from cfq_lint.worker_code.ways.values import (
+    BATCH,
+    BOOLEAN,
+    CLOCK,
+    DATA,
+    DAY,
+    ERROR,
+    FUNCTION,
+    INSTANCE,
+    LIST,
+    LITERAL,
+    MESSAGE,
+    METHOD,
+    OBJECT,
+    OPAQUE,
+    PROMISE,
+    RESPONSE,
+    RESULT,
+    STATUS,
+    Called,
+    Room,
+    Value,
+    holds_message,
+    literal,
+    unknown,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from cfq_lint.worker_code.ways.conditions import States
+    from cfq_lint.worker_code.ways.marks import Mark
+
+_DEPTH_MAX = 10
+_SETTLING = {"ack": ACK, "retry": RETRY, "ackall": ACK_ALL, "retryall": RETRY_ALL}
+_HELD = frozenset({"waitUntil", "wait_until"})
+_TOGETHER = frozenset({"all", "allSettled", "any", "race"})
+_MEMORIES = frozenset({"Map", "Set", "WeakMap", "WeakSet"})
+_RESULTS = {"ok": True, "okAsync": True, "Ok": True, "err": False, "errAsync": False, "Err": False}
+_PURE = frozenset(
+    {
+        "String",
+        "Number",
+        "Boolean",
+        "Array",
+        "Object",
+        "Math",
+        "JSON",
+        "Date",
+        "BigInt",
+        "Symbol",
+        "parseInt",
+        "parseFloat",
+        "Uint8Array",
+    }
+    | {
+        "encodeURIComponent",
+        "decodeURIComponent",
+        "btoa",
+        "atob",
+        "URL",
+        "Headers",
+        "Request",
+        "TextEncoder",
+        "TextDecoder",
+        "Intl",
+        "RegExp",
+    }
+    | {
+        "str",
+        "int",
+        "len",
+        "float",
+        "bool",
+        "dict",
+        "list",
+        "tuple",
+        "set",
+        "isinstance",
+        "min",
+        "max",
+        "sum",
+        "sorted",
+        "json",
+        "datetime",
+    }
+    | {
+        "getattr",
+        "hasattr",
+        "dt",
+        "time",
+        "math",
+        "os",
+        "re",
+        "uuid",
+        "random",
+        "range",
+        "structuredClone",
+        "crypto",
+        "Buffer",
+        "base64",
+    }
+)
+
+
+class Calls(Expressions):
+    """Follows calls. Lists, promises and functions that are run are left to whoever knows them."""
+
+    is_python = False
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.called: dict[int, Called] = {}
+        self.settling: dict[Mark, Settled] = {}
+        self.loops: list[Mark] = []
+        self.in_loop: set[Mark] = set()
+
+    def run_function(self, function: Value, given: list[Value], states: States, out: Flow) -> tuple[Value, States]:
+        """What a function of the Worker's own gives, and the ways on from it."""
+        raise NotImplementedError
+
+    def on_list(
+        self, node: n.Invoke, value: Value, name: str, given: list[Value], states: States, room: Room, out: Flow
+    ) -> tuple[Value, States] | None:
+        """A method of a list; None where it is none that matters."""
+        raise NotImplementedError
+
+    def on_promise(self, value: Value, name: str, given: list[Value], node: n.Invoke, room: Room) -> Value:
+        """`then()`, `catch()` and `finally()`."""
+        raise NotImplementedError
+
+    def together(self, how: str, given: list[Value], node: n.Invoke, room: Room) -> Value:
+        """`Promise.all(…)` and the like."""
+        raise NotImplementedError
+
+    def left_alone(self, value: Value, states: States, at: Mark, out: Flow, *, is_held: bool) -> States:
+        """The ways after work was started that nobody waits for here."""
+        raise NotImplementedError
+
+    # --- by what is called
+
+    def call(self, node: n.Invoke, states: States, room: Room, out: Flow) -> tuple[Value, States]:
+        """What a call gives, by what it is called on."""
+        callee = node.callee
+        if isinstance(node, n.New):
+            return self.made(node, states, room, out)
+        if isinstance(callee, n.Member):
+            receiver, states = self.value(callee.of, states, room, out)
+            given, states = self.values(node.given, states, room, out)
+            return self.method(node, receiver, callee.name, given, states, room, out)
+        function, states = self.value(callee, states, room, out)
+        given, states = self.values(node.given, states, room, out)
+        return self.applied(node, function, given, states, room, out)
+
+    def applied(
+        self, node: n.Invoke, function: Value, given: list[Value], states: States, room: Room, out: Flow
+    ) -> tuple[Value, States]:
+        """A call of a value."""
+        match function.kind:
+            case "function":
+                return self.entered(node, function, given, states, room, out)
+            case "method":
+                return self.settle(node, function.name, given, states, room)
+            case "handlers":
+                return self._one_of(node, list((function.fields or {}).values()), given, states, room, out)
+            case "opaque" if function.origin is not None and self.is_python:
+                return self.constructed(node, function, given, states, room, out)
+            case "opaque" if len(function.chain) == 1:
+                return self._plain(node, function, given, states, room, out)
+            case _:
+                return self.foreign(node, function, given, states, room, out)
+
+    def _one_of(
+        self, node: n.Invoke, functions: list[Value], given: list[Value], states: States, room: Room, out: Flow
+    ) -> tuple[Value, States]:
+        """One of several handlers is called, nobody knows which."""
+        parts = [self.applied(node, each, given, states, room, out) for each in functions if each.kind == FUNCTION]
+        value, after = self.joined_values(node, [(value, part) for value, part in parts]) if parts else (Value(OPAQUE), states)
+        return value, after
+
+    def method(
+        self, node: n.Invoke, receiver: Value, name: str, given: list[Value], states: States, room: Room, out: Flow
+    ) -> tuple[Value, States]:
+        """`receiver.name(…)`."""
+        if receiver.kind in {MESSAGE, BATCH} and name.replace("_", "").lower() in _SETTLING:
+            return self.settle(node, name, given, states, room)
+        if receiver.kind == LIST:
+            found = self.on_list(node, receiver, name, given, states, room, out)
+            if found is not None:
+                return found
+        if name in {"then", "catch", "finally"} and (receiver.run is not None or receiver.kind in {OPAQUE, RESULT, RESPONSE}):
+            return self.on_promise(receiver, name, given, node, room), states
+        if receiver.kind == OPAQUE:
+            special = self._special(node, (*receiver.chain, name), given, states, room, out)
+            if special is not None:
+                return special
+        if receiver.kind in {OBJECT, INSTANCE}:
+            member = self.member(receiver, name)
+            if member.kind in {FUNCTION, METHOD}:
+                return self.applied(node, member, given, states, room, out)
+        if receiver.kind == FUNCTION and name in {"call", "apply", "bind"}:
+            return (receiver, states) if name == "bind" else self.applied(node, receiver, given[1:], states, room, out)
+        if receiver.kind == RESPONSE and name in {"raise_for_status", "raiseForStatus"} and receiver.call is not None:
+            receiver.call.is_checked = True
+            out.throw(
+                [self.failing(state, "http", receiver.call, self.mark(node, room)) for state in states],
+                FAILURE,
+                self.mark(node, room),
+            )
+            return Value(OPAQUE), states
+        if receiver.kind in {DATA, RESULT, OPAQUE} and any(each.kind == FUNCTION for each in given):
+            looped = self._over_unknown(node, receiver, name, given, states, room, out)
+            if looped is not None:
+                return looped
+        function = self.member(receiver, name)
+        if function.kind in {ERROR, STATUS, BOOLEAN} or receiver.kind in {ERROR, STATUS}:
+            return self._checked_call(function, receiver), states
+        if receiver.kind == RESPONSE:
+            made = Value(RESULT, related=receiver.related, call=receiver.call)
+            at = self.mark(node, room)
+            pending = Value(PROMISE, related=receiver.related, call=receiver.call, name="read")
+            pending.run = lambda states, out: (made, self._may_fail(states, out, at))
+            return pending, states
+        return self.foreign(node, function, given, states, room, out, receiver=receiver)
+
+    def _may_fail(self, states: States, out: Flow, at: Mark) -> States:
+        out.throw(states, FAILURE, at)
+        return states
+
+    def _checked_call(self, function: Value, receiver: Value) -> Value:
+        """`result.isErr()` and the like tell what the member of that name does."""
+        return Value(function.kind, related=True, call=function.call or receiver.call, guard=function.guard)
+
+    def _over_unknown(
+        self, node: n.Invoke, receiver: Value, name: str, given: list[Value], states: States, room: Room, out: Flow
+    ) -> tuple[Value, States] | None:
+        """A list that is not known is gone through: what is in it is of its kind."""
+        if name not in {"map", "forEach", "filter", "flatMap", "some", "every", "find", "reduce", "sort"}:
+            return None
+        kind = RESULT if receiver.kind == RESULT else DATA if receiver.related else OPAQUE
+        element = Value(kind, related=receiver.related, call=receiver.call, fresh=receiver.fresh)
+        made = Value(LIST, related=receiver.related, element=element, call=receiver.call, name="unknown")
+        return self.on_list(node, made, name, given, states, room, out)
+
+    def _plain(
+        self, node: n.Invoke, function: Value, given: list[Value], states: States, room: Room, out: Flow
+    ) -> tuple[Value, States]:
+        name = function.chain[0]
+        special = self._special(node, (name,), given, states, room, out)
+        if special is not None:
+            return special
+        if name in _RESULTS and self.named(room.module, name) is None:
+            is_ok = _RESULTS[name]
+            fields = {
+                "isOk": literal(is_ok),
+                "isErr": literal(not is_ok),
+                "is_ok": literal(is_ok),
+                "is_err": literal(not is_ok),
+            }
+            held = given[0] if given else Value(OPAQUE)
+            return Value(OBJECT, fields={**fields, "value": held, "error": held}, name="result"), states
+        return self.foreign(node, function, given, states, room, out)
+
+    def _special(
+        self, node: n.Invoke, chain: tuple[str, ...], given: list[Value], states: States, room: Room, out: Flow
+    ) -> tuple[Value, States] | None:
+        """What a language or the runtime has of its own."""
+        at, name = self.mark(node, room), chain[-1] if chain else ""
+        if name in _HELD and given:
+            return Value(OPAQUE), self.left_alone(given[0], states, at, out, is_held=True)
+        if (chain[:1] == ("Promise",) and name in _TOGETHER) or name == "gather":
+            return self.together(name, given, node, room), states
+        if name in {"create_task", "ensure_future", "wait_for", "shield", "timeout"} and given and given[0].run is not None:
+            group = room.find(chain[0])
+            if group is not None and group.name == "group":
+                return self.settled(given[0], states, out)
+            return given[0], states
+        if (
+            chain
+            in {("Promise", "resolve"), ("Object", "freeze"), ("structuredClone",), ("list",), ("tuple",), ("Array", "from")}
+            and given
+        ):
+            if chain[-1] == "from" and len(given) > 1 and given[0].kind == LIST:
+                return self.on_list(node, given[0], "map", given[1:], states, room, out)
+            return given[0], states
+        if chain in {("sorted",), ("reversed",), ("enumerate",), ("iter",)} and given and given[0].kind == LIST:
+            return Value(
+                LIST,
+                element=given[0].element,
+                related=True,
+                key=given[0].key,
+                bound=given[0].bound,
+                name="entries" if name == "enumerate" else "messages",
+            ), states
+        if chain == ("zip",) and given:
+            fields = {str(i): each.element or unknown([each]) for i, each in enumerate(given) if each.kind == LIST}
+            pair = Value(OBJECT, fields=fields, related=True)
+            key = next((each.key for each in given if each.key is not None), None)
+            return Value(LIST, element=pair, related=True, key=key, bound=given[0].bound, name="zip"), states
+        if chain in {("Object", "entries"), ("Object", "values"), ("Object", "keys")} and given and given[0].kind == LIST:
+            return Value(LIST, element=given[0].element, related=True, key=given[0].key, name="entries"), states
+        if chain == ("isinstance",) and given:
+            return self._is_instance(given[0]), states
+        if chain == ("Array", "isArray") and given and given[0].kind == LIST:
+            return literal(True), states
+        return None
+
+    def _is_instance(self, value: Value) -> Value:
+        if value.kind == OBJECT and "status" in (value.fields or {}):
+            return Value("flag", key=("rejected", value.fields["status"].key)) if value.fields else Value(BOOLEAN)
+        kind = "error" if value.kind == ERROR else "body" if value.kind == DATA else "read"
+        return Value(BOOLEAN, related=True, guard=(kind, True, None))
+
+    def made(self, node: n.Invoke, states: States, room: Room, out: Flow) -> tuple[Value, States]:
+        """`new Class(…)`."""
+        given, states = self.values(node.given, states, room, out)
+        name = node.callee.id if isinstance(node.callee, n.Name) else ""
+        if name in _MEMORIES:
+            source = given[0] if given else None
+            if source is not None and source.kind in {LIST, DATA, RESULT}:
+                return (
+                    source if source.kind == LIST else Value(LIST, element=source, related=source.related, call=source.call)
+                ), states
+            return Value(LIST, key=object(), name="map", bound=0), states
+        if name == "Date":
+            return (Value(OPAQUE, fresh=CLOCK) if not given else unknown(given)), states
+        made, states = self.value(node.callee, states, room, out)
+        if made.origin is not None:
+            return self.constructed(node, made, given, states, room, out)
+        if name == "Promise" and given and given[0].kind == FUNCTION:
+            return Value(OPAQUE, chain=("new Promise",)), states
+        if name.endswith(("Error", "Exception")):
+            return unknown(given), states
+        if any(holds_message(each) for each in given) and name not in _PURE:
+            states = self.doubted(states, self.mark(node, room))
+        made = Value(OPAQUE, chain=(f"new {name}",) if name else (), related=False)
+        made.fields = None
+        if name in _PURE:
+            made = unknown(given)
+        return made, states
+
+    def constructed(
+        self, node: n.Invoke, made: Value, given: list[Value], states: States, room: Room, out: Flow
+    ) -> tuple[Value, States]:
+        """An object of a class of the Worker's own."""
+        instance = self.class_named(made)
+        if instance is None:
+            return self.foreign(node, Value(OPAQUE, chain=made.chain), given, states, room, out)
+        constructor = self.method_of(instance, "__init__" if self.is_python else "constructor")
+        if constructor is not None:
+            _, states = self.run_function(constructor, given, states, out)
+        elif any(holds_message(each) for each in given):
+            states = self.doubted(states, self.mark(node, room))
+        return instance, states
+
+    def class_named(self, value: Value) -> Value | None:
+        """An object of the class of the Worker's own that a value is."""
+        raise NotImplementedError
+
+    def doubted(self, states: States, at: Mark) -> States:
+        """What has the message may settle it."""
+        return {state if state.settled else state._replace(doubt=state.doubt or at) for state in states}
+
+    def entered(
+        self, node: n.Invoke, function: Value, given: list[Value], states: States, room: Room, out: Flow
+    ) -> tuple[Value, States]:
+        """A function of the Worker's own is called: an asynchronous one runs when it is waited for."""
+        lambda_ = function.function
+        assert lambda_ is not None, "a function has a body"
+        is_own = function.room is not None and (function.room.outer is not None or function.owner is not None)
+        is_related = any(each.related or each.kind in {FUNCTION, MESSAGE, BATCH, LIST} for each in given)
+        name = function.name or lambda_.name
+        if lambda_ in room.calls or len(room.calls) >= _DEPTH_MAX or (lambda_.is_async and not is_own and not is_related):
+            opaque = Value(OPAQUE, chain=(name or "?",))
+            return self.foreign(node, opaque, given, states, room, out, is_ours=not is_related)
+        function.name = name
+        if not lambda_.is_async:
+            return self.run_function(function, given, states, out, around=room)  # type: ignore[call-arg]
+        promise = Value(PROMISE, related=is_related, name="own", function=lambda_)
+        promise.run = lambda states, out: self.run_function(function, given, states, out, around=room)  # type: ignore[call-arg]
+        return promise, states
+
+    # --- what is not the Worker's own
+
+    def foreign(
+        self,
+        node: n.Invoke,
+        function: Value,
+        given: list[Value],
+        states: States,
+        room: Room,
+        out: Flow,
+        *,
+        receiver: Value | None = None,
+        is_ours: bool = False,
+    ) -> tuple[Value, States]:
+        """A call of something that is not followed."""
+        if not states:
+            return Value(OPAQUE), states
+        called = self._called(node, function, given, room, receiver)
+        if is_ours:
+            called.effect = READ
+        for state in states:
+            called.reached.add(state)
+        if called.effect == PARSE:
+            return self._parsed(called, given, states, out)
+        name = called.name
+        if name in FRESH_CALLS and called.chain[0] not in {"env", "performance"}:
+            return Value(OPAQUE, fresh=FRESH_CALLS[name], chain=()), states
+        inner = [each for each in given if each.kind == FUNCTION]
+        root = called.chain[0] if called.chain else ""
+        if (
+            root in _PURE
+            or (receiver is not None and receiver.kind in {DATA, LITERAL, ERROR})
+            or (receiver is not None and receiver.fresh and not called.on_env)
+        ):
+            made = unknown([*given, *([receiver] if receiver is not None else [])])
+            if name in SPLITS_CLOCK and made.fresh == CLOCK:
+                made.fresh = DAY
+            made.is_body = bool(receiver is not None and receiver.is_body and name == "to_py")
+            return made, states
+        if receiver is not None and receiver.kind == RESULT and name in {"push", "append", "unshift", "concat", "extend"}:
+            receiver.grown = True
+            return receiver, states
+        result = Value(OPAQUE, related=called.related, chain=called.chain, call=called, text=called.text)
+        result.fresh = next((each.fresh for each in called.all_given if each.fresh), "")
+        result.whole = called.whole
+        if inner:
+            result.kind = PROMISE
+            result.run = lambda states, out: self._inline(called, inner, states, out)
+            if not any(each.function is not None and each.function.is_async for each in inner):
+                result.kind = OPAQUE
+            return result, states
+        pending = [each for each in given if each.kind == PROMISE and each.run is not None]
+        result.run = lambda states, out: self._performed(called, pending, states, out)
+        if called.whole:
+            states = self.doubted(states, called.mark)
+        return result, states
+
+    def _called(self, node: n.Invoke, function: Value, given: list[Value], room: Room, receiver: Value | None) -> Called:
+        found = self.called.get(id(node))
+        before = (
+            receiver.call
+            if receiver is not None and receiver.kind == OPAQUE
+            else function.call
+            if function.kind == OPAQUE
+            else None
+        )
+        all_given = [*(before.all_given if before is not None else []), *given]
+        chain = function.chain or ("?", *((node.callee.name,) if isinstance(node.callee, n.Member) else ()))
+        called = found or Called(self.mark(node, room), node, chain, given, all_given)
+        called.chain, called.given, called.all_given = chain, given, all_given
+        called.related = (
+            called.related or any(each.related for each in all_given) or (receiver is not None and receiver.related)
+        )
+        called.whole = called.whole or any(holds_message(each) for each in given)
+        text = [before.text] if before is not None else [function.text]
+        called.text = "\n".join([*text, *(each.text for each in given if each.text)])
+        called.on_env = chain[0] == "env" and len(chain) > 1
+        called.loops = tuple(self.loops)
+        for each, value in zip(node.given, given, strict=True):
+            if isinstance(each, n.Keyword):
+                called.named[each.name] = value
+            elif value.kind == OBJECT and value.fields:
+                called.named |= value.fields
+        if found is None:
+            called.order = len(self.called)
+            self.called[id(node)] = called
+        called.effect = effect_of(called)
+        for one in given:
+            is_told = one.kind == RESULT and called.effect in {TELL, WORK}
+            if one.call is not None and one.kind in {RESPONSE, STATUS, BOOLEAN, RESULT} and not is_told:
+                self.looked_at(one.call)
+        return called
+
+    def _parsed(self, called: Called, given: list[Value], states: States, out: Flow) -> tuple[Value, States]:
+        """What is made of a text or a body: it may turn out to be none, and then never is one."""
+        made = unknown(called.all_given)
+        made.is_body = any(each.is_body for each in given)
+        made.text = ""
+        is_of_body = made.kind in {DATA, OPAQUE}
+        kind = INVALID if is_of_body else FAILURE
+        if called.name.startswith(("safe", "try")):
+            made.guard = None
+            made.fields = None
+            return made, states
+        if made.related or made.kind == RESULT:
+            out.throw(states, kind, called.mark)
+        return made, states
+
+    def _inline(self, called: Called, functions: list[Value], states: States, out: Flow) -> tuple[Value, States]:
+        """Functions written into a call, such as a transaction's: they run once."""
+        value = Value(OPAQUE)
+        for each in functions:
+            arguments = [Value(OPAQUE, chain=("tx",))]
+            value, states = self.run_function(each, arguments, states, out)
+            value, states = self.settled(value, states, out)
+        out.throw(states, FAILURE, called.mark)
+        return value, states
+
+    def _performed(self, called: Called, pending: list[Value], states: States, out: Flow) -> tuple[Value, States]:
+        """What a call does that is handed work which goes on: that is waited for as well."""
+        for each in pending:
+            _, states = self.settled(each, states, out)
+        return self.performed(called, states, out, is_awaited=True)
+
+    def performed(self, called: Called, states: States, out: Flow, *, is_awaited: bool) -> tuple[Value, States]:
+        """What a call does when somebody waits for it, and what it gives."""
+        called.is_awaited = called.is_awaited or is_awaited
+        effect = called.effect
+        if effect == TELL:
+            return Value(OPAQUE), states
+        after = {self.worked(state, called) for state in states}
+        if self.loops:
+            self.in_loop.add(called.mark)
+        if is_awaited or effect == WORK:
+            out.throw(
+                [state._replace(risked=state.risked or called.mark) if state.failed else state for state in states],
+                FAILURE,
+                called.mark,
+            )
+        kind = RESPONSE if called.name == "fetch" else RESULT
+        result = Value(kind, related=called.related, call=called, text="")
+        result.fresh = ""
+        return result, after
+
+    def worked(self, state: State, called: Called) -> State:
+        """A way on which a call was done."""
+        effect, at = called.effect, called.mark
+        if state.failed is not None and not state.settled and called.is_awaited:
+            state = state._replace(risked=state.risked or at)
+        if not (effect in {WORK, PERHAPS} and called.related) and not (effect == WORK and called.loops):
+            return state
+        if state.settled in ACKS:
+            return state if state.after is not None else state._replace(after=at)
+        if state.settled:
+            return state
+        if state.failed is not None:
+            return state._replace(failed=None, noted=state.noted or state.failed)
+        if len(state.done) < DONE_MAX and at not in state.done:
+            state = state._replace(done=(*state.done, at))
+        return state
+
+    # --- what settles
+
+    def settle(self, node: n.Invoke, name: str, given: list[Value], states: States, room: Room) -> tuple[Value, States]:
+        """A message, or the batch, is acknowledged or given back; the first call counts."""
+        how, at = _SETTLING[name.replace("_", "").lower()], self.mark(node, room)
+        seen = self.settling.setdefault(at, Settled(how, at, node, given, room, tuple(self.loops)))
+        seen.states |= states
+        return Value(OPAQUE), {state if state.settled else state._replace(settled=how, settled_at=at) for state in states}
+
+    def discarded(self, value: Value, node: n.Node, states: States, room: Room, out: Flow) -> States:
+        """The ways after a statement whose value nobody takes."""
+        if value.run is None:
+            return states
+        at = self.mark(node, room)
+        called = value.call if value.kind == OPAQUE else None
+        if called is not None:
+            if starts_work(called) and not self._is_batched(called):
+                return self._lost(called, states)
+            if called.effect in {WORK, PERHAPS} and called.related:
+                return self.performed(called, states, out, is_awaited=False)[1]
+            return states
+        if value.kind == OPAQUE:
+            return self.settled(value, states, out)[1]
+        return self.left_alone(value, states, at, out, is_held=False)
+
+    def _is_batched(self, called: Called) -> bool:
+        return called.name == "batch"
+
+    def _lost(self, called: Called, states: States) -> States:
+        called.is_lost = True
+        return {state._replace(lost=state.lost or called.mark) if called.related else state for state in states}
+
+
+class Settled:
+    """A call that settles: how, where, what it is given, the room and the loops that it stands in, and the ways to it."""
+
+    __slots__ = ("given", "how", "loops", "mark", "node", "room", "states")
+
+    def __init__(self, how: str, mark: Mark, node: n.Invoke, given: list[Value], room: Room, loops: tuple[Mark, ...]) -> None:
+        self.how = how
+        self.mark = mark
+        self.node = node
+        self.given = given
+        self.room = room
+        self.loops = loops
+        self.states: set[State] = set()

@@ -1,0 +1,532 @@
+"""What expressions stand for, in the order in which they are evaluated."""
+
+from __future__ import annotations
+
+from cfq_lint.worker_code.tree import nodes as n
+from cfq_lint.worker_code.ways.conditions import UNKNOWN, Conditions
+from cfq_lint.worker_code.ways.marks import Mark
+from cfq_lint.worker_code.ways.state import HTTP, MISSING, REJECTED, Flow, State, TooLong
+from cfq_lint.worker_code.ways.values import (
+    ATTEMPTS,
+    BATCH,
+    BOOLEAN,
+    CHANCE,
+    CLOCK,
+    DATA,
+    DAY,
+    ERROR,
+    FLAG,
+    FUNCTION,
+    INSTANCE,
+    LIST,
+    LITERAL,
+    MESSAGE,
+    METHOD,
+    OBJECT,
+    OPAQUE,
+    PROMISE,
+    RESULT,
+    STATUS,
+    Room,
+    Value,
+    literal,
+    unknown,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from cfq_lint.worker_code.modules.module import Module
+    from cfq_lint.worker_code.ways.conditions import States
+
+_OF_MESSAGE = {"body": DATA, "id": DATA, "timestamp": DATA, "attempts": ATTEMPTS, "ack": METHOD, "retry": METHOD}
+_OF_BATCH = frozenset({"ackAll", "retryAll", "ack_all", "retry_all"})
+_FINE = frozenset({"ok", "is_success", "isOk", "is_ok", "isSuccess"})
+_FAILED = frozenset({"isErr", "is_err", "isError", "isLeft", "is_error"})
+SPLITS_CLOCK = frozenset(
+    {
+        "slice",
+        "substring",
+        "substr",
+        "split",
+        "getFullYear",
+        "getUTCFullYear",
+        "getMonth",
+        "getUTCMonth",
+        "getUTCDate",
+        "getDate",
+        "toDateString",
+        "strftime",
+        "date",
+    }
+)
+_STEPS_MAX = 25_000
+_STATES_MAX = 400
+
+
+class Expressions(Conditions):
+    """Evaluates expressions. Calls are left to whoever knows them."""
+
+    def __init__(self) -> None:
+        self.marks: dict[int, Mark] = {}
+        self.looks_at_queue = False
+        self.steps = 0
+
+    def mark(self, node: n.Node, room: Room) -> Mark:
+        """The place of a node; one for each."""
+        found = self.marks.get(id(node))
+        if found is None:
+            found = self.marks[id(node)] = Mark(node, room.module)
+        return found
+
+    def call(self, node: n.Invoke, states: States, room: Room, out: Flow) -> tuple[Value, States]:
+        """What a call gives."""
+        raise NotImplementedError
+
+    def named(self, module: Module, name: str) -> Value | None:
+        """What a name of a module stands for, wherever it is bound."""
+        raise NotImplementedError
+
+    def method_of(self, value: Value, name: str) -> Value | None:
+        """A method of an instance of a class of the Worker's own."""
+        raise NotImplementedError
+
+    def kept(self, box: Value, states: States) -> States:
+        """The ways, where it is known of each whether a list holds the message."""
+        raise NotImplementedError
+
+    def value(self, node: n.Node, states: States, room: Room, out: Flow) -> tuple[Value, States]:
+        """What an expression stands for, and the ways on from it."""
+        self.steps += 1
+        if self.steps > _STEPS_MAX or len(states) > _STATES_MAX:
+            raise TooLong
+        match node:
+            case n.Name():
+                return self.name(node, room), states
+            case n.Text(text) | n.Number(text):
+                return Value(LITERAL, literal=text, text=text if isinstance(text, str) else ""), states
+            case n.Nothing():
+                return literal(None), states
+            case n.Invoke():
+                return self.call(node, states, room, out)
+            case n.Member(of, name):
+                value, states = self.value(of, states, room, out)
+                return self.member(value, name), states
+            case n.Wait(value):
+                return self.awaited(value, states, room, out)
+            case n.Lambda():
+                return Value(FUNCTION, function=node, room=room, module=room.module, owner=None), states
+            case n.Template(text, holes):
+                values, states = self.values(holes, states, room, out)
+                made = self.template(text, values)
+                return made, states
+            case n.Index(of, key):
+                value, states = self.value(of, states, room, out)
+                index, states = self.value(key, states, room, out)
+                return self.indexed(value, index, node, room), states
+            case n.Record():
+                return self.record(node, states, room, out)
+            case n.Listing(items):
+                return self.listing(items, states, room, out)
+            case n.Either(test, then, other):
+                return self.either(test, then, other, states, room, out)
+            case n.Binary():
+                return self.binary(node, states, room, out)
+            case n.Not(value):
+                inner, states = self.value(value, states, room, out)
+                return self.negated(inner), states
+            case n.Bind():
+                return self.bind(node, states, room, out)
+            case n.Comprehension():
+                return self.comprehension(node, states, room, out)
+            case n.Spread(value) | n.Keyword(_, value):
+                return self.value(value, states, room, out)
+            case _:
+                values, states = self.values(node.parts, states, room, out)
+                return values[0] if len(values) == 1 else unknown(values), states
+
+    def values(self, nodes: Any, states: States, room: Room, out: Flow) -> tuple[list[Value], States]:
+        """What several expressions stand for."""
+        made = []
+        for each in nodes:
+            value, states = self.value(each, states, room, out)
+            made.append(value)
+        return made, states
+
+    def awaited(self, node: n.Node, states: States, room: Room, out: Flow) -> tuple[Value, States]:
+        """`await node`."""
+        value, states = self.value(node, states, room, out)
+        return self.settled(value, states, out)
+
+    def settled(self, value: Value, states: States, out: Flow) -> tuple[Value, States]:
+        """What is there when a value was waited for."""
+        if value.run is not None:
+            return value.run(states, out)  # type: ignore[no-any-return]
+        return value, states
+
+    def bind(self, node: n.Bind, states: States, room: Room, out: Flow) -> tuple[Value, States]:
+        """A value that a target gets."""
+        raise NotImplementedError
+
+    def comprehension(self, node: n.Comprehension, states: States, room: Room, out: Flow) -> tuple[Value, States]:
+        """`made for target in over`."""
+        raise NotImplementedError
+
+    # --- names and members
+
+    def name(self, node: n.Name, room: Room) -> Value:
+        """What a name stands for: here, in the module, or in another one."""
+        if isinstance(node, n.This):
+            return room.find("this") or Value(OPAQUE, chain=("this",))
+        found = room.find(node.id) or self.named(room.module, node.id)
+        return found if found is not None else Value(OPAQUE, chain=(node.id,), name=node.id)
+
+    def member(self, value: Value, name: str) -> Value:
+        """`value.name`."""
+        match value.kind:
+            case "message":
+                kind = _OF_MESSAGE.get(name, DATA)
+                return Value(kind, related=True, name=name, is_body=name == "body")
+            case "batch":
+                if name == "messages":
+                    return Value(LIST, related=True, element=Value(MESSAGE, related=True), name="messages", bound=100)
+                if name == "queue":
+                    self.looks_at_queue = True
+                    return Value(LITERAL, literal=self.queue, is_queue=True)
+                return Value(METHOD, related=True, name=name) if name in _OF_BATCH else Value(DATA)
+            case "response":
+                return self._of_response(value, name)
+            case "object" | "instance":
+                return self._of_object(value, name)
+            case "list":
+                if name == "length" and value.key is not None:
+                    return Value(FLAG, key=("in", value.key), related=value.related)
+                return Value(DATA, related=value.related)
+            case "literal" if value.is_queue:
+                return Value(OPAQUE, is_queue=True)
+            case "data":
+                return Value(DATA, related=True, is_body=value.is_body, fresh=value.fresh)
+            case "result":
+                return self._of_result(value, name)
+            case "error" | "attempts" | "status":
+                return Value(value.kind, related=True, call=value.call)
+            case "opaque":
+                if name == "env" and len(value.chain) == 1:
+                    return Value(OPAQUE, chain=("env",))
+                chain = (*value.chain, name) if value.chain else ()
+                made = Value(OPAQUE, related=value.related, chain=chain, call=value.call, fresh=value.fresh, text=value.text)
+                made.whole = value.whole
+                return made
+            case _:
+                return Value(DATA if value.related else OPAQUE, related=value.related, call=value.call)
+
+    queue = ""
+
+    def _of_response(self, value: Value, name: str) -> Value:
+        if name in _FINE:
+            return Value(BOOLEAN, related=True, call=value.call, guard=(HTTP, False, value.call))
+        if name in {"status", "status_code"}:
+            return Value(STATUS, related=True, call=value.call)
+        return Value(RESULT, related=value.related, call=value.call)
+
+    def _of_object(self, value: Value, name: str) -> Value:
+        fields = value.fields or {}
+        if name in fields:
+            return fields[name]
+        if value.kind == INSTANCE:
+            found = self.method_of(value, name)
+            if found is not None:
+                return found
+            if name in {"env", "ctx"}:
+                return Value(OPAQUE, chain=(name,))
+            return Value(OPAQUE, chain=("this", name))
+        if value.related:
+            return Value(DATA, related=True, fresh=value.fresh)
+        return Value(OPAQUE)
+
+    def _of_result(self, value: Value, name: str) -> Value:
+        call = value.call
+        if name in _FAILED and call is not None:
+            return Value(BOOLEAN, related=True, call=call, guard=(REJECTED, True, call))
+        if name in {"isOk", "is_ok"} and call is not None:
+            return Value(BOOLEAN, related=True, call=call, guard=(REJECTED, False, call))
+        if name == "error" and call is not None and call.effect not in {"parse", "read"}:
+            return Value(ERROR, related=True, call=call, guard=(REJECTED, True, call))
+        made = Value(RESULT, related=value.related, call=call, fresh=value.fresh, grown=value.grown)
+        made.name = name
+        return made
+
+    def indexed(self, value: Value, index: Value, node: n.Node, room: Room) -> Value:
+        """`value[index]`."""
+        if value.kind == LIST:
+            return value.element or Value(OPAQUE)
+        if value.kind == BATCH:
+            return Value(DATA, related=True)
+        if value.kind == OBJECT and value.fields is not None:
+            return self._looked_up(value, index, node, room)
+        if index.kind == LITERAL and isinstance(index.literal, str):
+            return self.member(value, index.literal)
+        if value.kind == OPAQUE and value.chain == ("env",):
+            return Value(OPAQUE, chain=("env", "[]"))
+        if index.is_queue and value.kind == OPAQUE:
+            return Value(OPAQUE, is_queue=True)
+        return unknown((value, index)) if value.kind != ERROR else value
+
+    def _looked_up(self, value: Value, index: Value, node: n.Node, room: Room) -> Value:
+        """A map that is written out, asked for a queue, a type or anything."""
+        fields = value.fields or {}
+        if index.kind == LITERAL:
+            found = fields.get(str(index.literal))
+            if index.is_queue and value.name != "open":
+                self.asked_of_queue(self.mark(node, room))
+                return found if found is not None else literal(None)
+            return found if found is not None else Value(OPAQUE, related=value.related)
+        functions = [each for each in fields.values() if each.kind == FUNCTION]
+        if index.kind == DATA and functions:
+            return Value("handlers", related=True, fields=fields, guard=("type", False, None))
+        if index.related:
+            return unknown((value, index))
+        return next(iter(fields.values())) if len(fields) == 1 else unknown(list(fields.values()))
+
+    # --- made values
+
+    def template(self, text: str, values: list[Value]) -> Value:
+        """A text with holes."""
+        if not values:
+            return Value(LITERAL, literal=text, text=text)
+        if all(each.kind == LITERAL for each in values) and any(each.is_queue for each in values):
+            return Value(OPAQUE, is_queue=True)
+        made = unknown(values)
+        made = Value(DATA if made.kind == OPAQUE else made.kind, related=made.related, fresh=made.fresh, call=made.call)
+        made.text = text + "\n" + "\n".join(each.text for each in values if each.text)
+        return made
+
+    def record(self, node: n.Record, states: States, room: Room, out: Flow) -> tuple[Value, States]:
+        """An object that is written out."""
+        fields: dict[str, Value] = {}
+        made = Value(OBJECT, fields=fields, module=room.module, function=None)
+        if isinstance(node, n.Class):
+            return Value(OPAQUE, chain=(node.owner,) if node.owner else ()), states
+        for each in node.members:
+            if isinstance(each, n.Pair):
+                value, states = self.value(each.value, states, room, out)
+                key = each.name
+                if key is None and each.key is not None:
+                    index, states = self.value(each.key, states, room, out)
+                    key = index.literal if index.kind == LITERAL and isinstance(index.literal, str) else None
+                    made.name = "open" if key is None else made.name
+                fields[key if key is not None else f"[{len(fields)}]"] = value
+                if value.kind == FUNCTION and each.is_method:
+                    value.name = "method"
+                    value.owner = made
+            else:
+                value, states = self.value(each, states, room, out)
+                inner = value.fields if value.kind == OBJECT else None
+                fields |= inner if inner is not None else {f"[{len(fields)}]": value}
+                made.name = "open" if inner is None else made.name
+        held = unknown(fields.values())
+        made.related, made.fresh = held.related, held.fresh
+        made.call = held.call if held.grown else None
+        made.text = "\n".join([held.text, *(f"{name}=" for name in fields)])
+        made.grown = held.grown
+        return made, states
+
+    def listing(self, items: tuple[n.Node, ...], states: States, room: Room, out: Flow) -> tuple[Value, States]:
+        """A list that is written out."""
+        if len(items) == 1 and isinstance(items[0], n.Spread):
+            value, states = self.value(items[0].value, states, room, out)
+            if value.kind == LIST:
+                return value, states
+            held = unknown([value])
+            held.kind = held.kind if held.kind != OPAQUE else DATA
+            return held, states
+        values, states = self.values(items, states, room, out)
+        if not values:
+            return Value(LIST, key=object(), bound=0), states
+        if all(each.kind == LITERAL for each in values):
+            return Value(OBJECT, fields={str(i): each for i, each in enumerate(values)}, name=LIST), states
+        made = Value(LIST, element=values[0] if len(values) == 1 else None, related=any(each.related for each in values))
+        made.fields = {str(i): each for i, each in enumerate(values)}
+        made.element = made.element or unknown(values)
+        made.fresh = unknown(values).fresh
+        made.bound = None if any(isinstance(each, n.Spread) for each in items) else len(values)
+        made.grown = any(isinstance(each, n.Spread) for each in items) and len(items) > 1
+        source = next((v for v in values if v.kind == RESULT), None)
+        made.call = source.call if source is not None else None
+        made.text = "\n".join(each.text for each in values if each.text)
+        return made, states
+
+    def either(self, test: n.Node, then: n.Node, other: n.Node, states: States, room: Room, out: Flow) -> tuple[Value, States]:
+        """`test ? then : other`."""
+        holds, fails = self.condition(test, states, room, out)
+        first, holds = self.value(then, holds, room, out) if holds else (Value(OPAQUE), holds)
+        second, fails = self.value(other, fails, room, out) if fails else (Value(OPAQUE), fails)
+        if not holds or not fails:
+            return (first if holds else second), holds | fails
+        return self.joined_values(test, [(first, holds), (second, fails)])
+
+    def joined_values(self, key: Any, parts: list[tuple[Value, States]]) -> tuple[Value, States]:
+        """One value for what is another one on some ways: where all are literal, known on each way."""
+        values = [value for value, _ in parts]
+        if all(value is values[0] for value in values):
+            return values[0], {state for _, states in parts for state in states}
+        plain = {LITERAL, FLAG}
+        if all(value.kind in plain for value in values):
+            made = Value(FLAG, key=("=", id(key)))
+            return made, {self._noted(state, made.key, value) for value, states in parts for state in states}
+        if all(value.kind in {OBJECT, *plain} for value in values) and any(value.kind == OBJECT for value in values):
+            return self._joined_objects(key, parts)
+        promised = [value for value in values if value.kind == PROMISE]
+        if promised:
+            return promised[0], {state for _, states in parts for state in states}
+        kinds = {value.kind for value in values if value.kind not in plain}
+        if len(kinds) == 1:
+            first = next(value for value in values if value.kind in kinds)
+            return first, {state for _, states in parts for state in states}
+        return unknown(values), {state for _, states in parts for state in states}
+
+    def _joined_objects(self, key: Any, parts: list[tuple[Value, States]]) -> tuple[Value, States]:
+        objects = [value for value, _ in parts if value.kind == OBJECT]
+        names = {name for value in objects for name in value.fields or {}}
+        fields: dict[str, Value] = {}
+        states = [set(each) for _, each in parts]
+        for name in names:
+            found = [(value.fields or {}).get(name) if value.kind == OBJECT else None for value, _ in parts]
+            if all(each is None or each.kind in {LITERAL, FLAG} for each in found):
+                made = Value(FLAG, key=("=", id(key), name))
+                states = [
+                    {self._noted(state, made.key, each or literal(None)) for state in some}
+                    for each, some in zip(found, states, strict=True)
+                ]
+                fields[name] = made
+            else:
+                known = [each for each in found if each is not None]
+                fields[name] = known[0] if len(known) == 1 else unknown(known)
+        made = Value(OBJECT, fields=fields, related=any(value.related for value in objects), name="open")
+        return made, {state for some in states for state in some}
+
+    def _noted(self, state: State, key: Any, value: Value) -> State:
+        """A way on which a flag is what a literal, or another flag, says."""
+        known = value.literal if value.kind == LITERAL else state.flag(value.key, UNKNOWN)
+        return state if known is UNKNOWN else state.flagged(key, known)
+
+    def binary(self, node: n.Binary, states: States, room: Room, out: Flow) -> tuple[Value, States]:
+        """An operation on two values; what may be looked at once more is kept with what it tells."""
+        operator, left, right = node.operator, node.left, node.right
+        if operator == "??":
+            first, states = self.value(left, states, room, out)
+            if first.kind == OPAQUE and first.chain[:1] == ("env",) and first.call is None:
+                _, states = self.value(right, states, room, out)
+                return Value(OPAQUE, chain=()), states
+            second, states = self.value(right, states, room, out)
+            return (first if first.kind not in {LITERAL, OPAQUE} else unknown((first, second))), states
+        if operator in {"and", "or"}:
+            return self._logical(node, states, room, out)
+        first, states = self.value(left, states, room, out)
+        second, states = self.value(right, states, room, out)
+        if operator in {"==", "!=", "<", "<=", ">", ">=", "in", "not in", "has", "instanceof"}:
+            return self._compared_value(node, first, second, states, room)
+        made = unknown((first, second))
+        if operator == "+":
+            source = next((each for each in (first, second) if each.kind == RESULT and each.call is not None), None)
+            made.grown = source is not None
+        if operator in {"-", "+", "*", "/", "//", "%"} and made.fresh:
+            made.fresh = made.fresh if operator == "+" else CLOCK if made.fresh == CLOCK else made.fresh
+            made.fresh = DAY if operator in {"/", "//", "%", "-"} and made.fresh == CLOCK else made.fresh
+        return made, states
+
+    def _logical(self, node: n.Binary, states: States, room: Room, out: Flow) -> tuple[Value, States]:
+        holds, fails = self.condition(node.left, states, room, out)
+        going, staying = (holds, fails) if node.operator == "and" else (fails, holds)
+        if not going:
+            return literal(node.operator == "or"), staying
+        value, going = self.value(node.right, going, room, out)
+        first, _ = self.value(node.left, set(), room, out)
+        if node.operator == "or" and first.kind == OPAQUE and first.chain[:1] == ("env",):
+            value = Value(OPAQUE)
+        made = (
+            value
+            if not staying
+            else Value(BOOLEAN, related=value.related or first.related, guard=value.guard, call=value.call or first.call)
+        )
+        if made.kind == BOOLEAN and node.operator == "or" and first.kind not in {BOOLEAN, LITERAL}:
+            made = first if first.kind not in {OPAQUE, LITERAL, FLAG} else unknown((first, value))
+        if made.kind == BOOLEAN:
+            made.key = node
+            made.module = room.module
+        return made, self.merged(going, staying, states)
+
+    def merged(self, first: States, second: States, before: States) -> States:
+        """Two ways that come together: what told them apart is forgotten where they are alike in all else."""
+        known = frozenset(guard for state in before for guard in state.guards)
+        added = frozenset(guard for state in (*first, *second) for guard in state.guards) - known
+        if not added:
+            return first | second
+        mine = {state._replace(guards=state.guards - added): state for state in first}
+        its = {state._replace(guards=state.guards - added): state for state in second}
+        both = mine.keys() & its.keys()
+        return both | {state for bare, state in (*mine.items(), *its.items()) if bare not in both}
+
+    def _compared_value(self, node: n.Binary, first: Value, second: Value, states: States, room: Room) -> tuple[Value, States]:
+        """The truth value of a comparison: looked at later, it tells the same."""
+        if first.kind == LITERAL and second.kind == LITERAL:
+            holds, _ = self.compared(node, node.operator, (first, second), states, room)
+            return literal(bool(holds)), states
+        probe = {State()}
+        holds, fails = self.compared(node, node.operator, (first, second), probe, room)
+        made = Value(BOOLEAN, related=first.related or second.related, call=first.call or second.call)
+        (held,), (failed,) = (list(holds) or [State()])[:1], (list(fails) or [State()])[:1]
+        call = first.call or second.call
+        if held.failed is not None or failed.failed is not None:
+            made.guard = (HTTP, held.failed is not None, call)
+        elif held.guards or failed.guards:
+            guard, _ = next(iter(held.guards or failed.guards))
+            if guard == MISSING:
+                made.guard = (MISSING, bool(held.guards), None)
+            else:
+                made.guard = (guard, True, None)
+        return made, states
+
+    def negated(self, value: Value) -> Value:
+        """`!value`."""
+        if value.kind == LITERAL:
+            return literal(not value.literal)
+        made = Value(BOOLEAN, related=value.related, call=value.call)
+        if value.guard is not None:
+            kind, holds, about = value.guard
+            made.guard = (kind, not holds, about)
+        elif value.kind == OPAQUE and value.chain[:1] == ("env",) and len(value.chain) > 1 and value.call is None:
+            made.guard = (MISSING, True, None)
+        elif value.kind in {DATA, RESULT}:
+            made.guard = ("body" if value.kind == DATA else "read", False, None)
+        return made
+
+
+FRESH_CALLS: dict[str, str] = {
+    **dict.fromkeys(
+        (
+            "randomUUID",
+            "uuid",
+            "uuidv4",
+            "uuidv7",
+            "uuid1",
+            "uuid4",
+            "uuid7",
+            "v1",
+            "v4",
+            "v7",
+            "nanoid",
+            "ulid",
+            "createId",
+            "cuid",
+            "cuid2",
+        ),
+        CHANCE,
+    ),
+    **dict.fromkeys(
+        ("token_hex", "token_urlsafe", "getRandomValues", "random", "randint", "randbytes", "generateId", "newId"), CHANCE
+    ),
+    **dict.fromkeys(("now", "utcnow", "time", "time_ns", "today"), CLOCK),
+}
+"""The calls that make something anew at each delivery, by name."""

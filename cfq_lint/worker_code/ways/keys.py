@@ -1,0 +1,109 @@
+"""What a write is known by: the key of a store, the path of a file, the key of a row."""
+
+from __future__ import annotations
+
+import re
+
+from cfq_lint.worker_code.ways.state import WORK
+from cfq_lint.worker_code.ways.values import CHANCE, CLOCK
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from cfq_lint.worker_code.ways.values import Called, Value
+
+_NOTES = re.compile(
+    r"log|audit|event|history|metric|trace|attempt|fail|error|dead|dlq|usage|notif|analytic|stat|run|tmp|temp|backup|archive",
+    re.IGNORECASE,
+)
+"""What is called so takes down what happened: one for each delivery may be right."""
+_LIKE_A_KEY = re.compile(r"(?:^|_)(?:id|key|uuid|slug|hash|path|url|email|name)$|(?:Id|ID|Key|Uuid|Slug|Hash|Path|Url)$")
+_ROW = re.compile(
+    r"\binsert\s+(?:or\s+\w+\s+)?into\s+[\"'`\[]?(\w+)[\"'`\]]?\s*(?:\(([^)]*)\))?\s*values\s*\(([^)]*)\)",
+    re.IGNORECASE | re.DOTALL,
+)
+_REFUSES = re.compile(
+    r"\bon\s+conflict\b|\binsert\s+or\s+(?:ignore|replace)\b|\binsert\s+ignore\b|\bwhere\s+not\s+exists\b|\bon\s+duplicate\b",
+    re.IGNORECASE,
+)
+_REFUSING = frozenset(
+    {"onConflictDoNothing", "onConflictDoUpdate", "onConflict", "upsert", "on_conflict_do_nothing", "on_conflict_do_update"}
+)
+_FRESH = frozenset({CHANCE, CLOCK})
+
+
+def made_here(called: Called) -> str:
+    """What kind of key a write makes itself: "key" of a store, "row" of a table; "" where it makes none."""
+    if called.effect != WORK:
+        return ""
+    if called.name == "put" and called.on_env and called.given:
+        key = called.given[0]
+        is_note = _NOTES.search(key.text) is not None or any(_NOTES.search(part) for part in called.chain[1:-1])
+        return "key" if key.fresh in _FRESH and not is_note else ""
+    if _REFUSES.search(called.text) or not _REFUSING.isdisjoint(called.chain):
+        return ""
+    if _row_is_new(called):
+        return "row"
+    return "row" if _record_is_new(called) else ""
+
+
+def _row_is_new(called: Called) -> bool:
+    """Whether an `INSERT` gives its row a key that is made here, and nothing else by which the row could be known again."""
+    row = _ROW.search(called.text)
+    if row is None or _NOTES.search(row[1]):
+        return False
+    columns = [each.strip(" \n\t\"'`[]") for each in (row[2] or "").split(",") if each.strip()]
+    holes = [each.strip() for each in row[3].split(",")]
+    values = called.all_given[1:] if called.all_given and called.all_given[0].text else called.all_given
+    values = [each for each in values if each.kind != "list"]
+    bound = dict(zip((i for i, hole in enumerate(holes) if hole.startswith(("?", "$", "%", ":"))), values, strict=False))
+    if len(bound) < len([hole for hole in holes if hole.startswith(("?", "$", "%", ":"))]):
+        return False
+    if not columns:
+        first = bound.get(0)
+        return first is not None and first.fresh == CHANCE
+    named = {column: bound.get(i) for i, column in enumerate(columns)}
+    keys = {column: value for column, value in named.items() if _LIKE_A_KEY.search(column)}
+    first = next(iter(named.values()))
+    is_new = (first is not None and first.fresh == CHANCE and columns[0] in keys) or any(
+        value is not None and value.fresh == CHANCE and column.lower() in {"id", "uuid", "key"}
+        for column, value in keys.items()
+    )
+    return is_new and not any(value is not None and value.related and not value.fresh for value in keys.values())
+
+
+def _record_is_new(called: Called) -> bool:
+    """The same for a row that is given as an object, to a builder of queries."""
+    if _NOTES.search(" ".join(called.chain)) or not {"insert", "create", "values", "insertInto"} & set(called.chain):
+        return False
+    fields: dict[str, Value] = {}
+    tables = [each for each in called.all_given if each.kind == "opaque"]
+    if any(_NOTES.search(".".join(each.chain)) for each in tables):
+        return False
+    for each in called.all_given:
+        inner = each.fields if each.kind == "object" else None
+        fields |= inner or {}
+        data = (inner or {}).get("data")
+        fields |= (data.fields or {}) if data is not None and data.kind == "object" else {}
+    key = fields.get("id") or fields.get("uuid")
+    if key is None or key.fresh != CHANCE:
+        return False
+    others = [value for name, value in fields.items() if _LIKE_A_KEY.search(name) and value is not key]
+    return not any(value.related and not value.fresh for value in others)
+
+
+def counted_up(called: Called) -> Called | None:
+    """The reading that a write counts up from, where both are of one store; None where it is no such write."""
+    if called.effect != WORK:
+        return None
+    for each in called.all_given[1:] if called.name == "put" else called.all_given:
+        read = each.call
+        if not each.grown or read is None or read is called or not read.on_env:
+            continue
+        if read.chain[:2] == called.chain[:2] and (called.name == "put" or _table(read.text) == _table(called.text) != ""):
+            return read
+    return None
+
+
+def _table(text: str) -> str:
+    found = re.search(r"\b(?:from|into|update)\s+[\"'`\[]?(\w+)", text, re.IGNORECASE)
+    return found[1].lower() if found is not None else ""

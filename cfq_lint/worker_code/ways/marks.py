@@ -1,0 +1,25 @@
+"""Places in a source."""
+
+from __future__ import annotations
+
+from cfq_lint.worker_code.tree.statements import Case
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from cfq_lint.worker_code.modules.module import Module
+    from cfq_lint.worker_code.tree.nodes import Node
+
+
+class Mark:
+    """A place in a source: the node and its module. There is one for each node, so that the same place is the same mark."""
+
+    __slots__ = ("module", "node")
+
+    def __init__(self, node: Node, module: Module) -> None:
+        self.node = node
+        self.module = module.base
+
+    @property
+    def is_case(self) -> bool:
+        """Whether it is a case of a switch."""
+        return isinstance(self.node, Case)

@@ -1,0 +1,68 @@
+"""What calls of `retry()` and `retryAll()` are given."""
+
+from __future__ import annotations
+
+from cfq_lint.worker_code.tree import nodes as n
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from cfq_lint.worker_code.ways.calls import Settled
+
+_MEANT = frozenset(
+    {
+        "delay",
+        "delay_seconds",
+        "delaySecs",
+        "delay_secs",
+        "delayInSeconds",
+        "delay_in_seconds",
+        "seconds",
+        "retryDelay",
+        "retry_delay",
+    }
+)
+SAME_UNIT = frozenset({"delay_seconds", "delaySecs", "delay_secs", "delayInSeconds", "delay_in_seconds", "seconds"})
+_NUMERIC = frozenset({"-", "*", "/", "**", "%", "//", "<<"})
+"""Names that people give to the delay; of `SAME_UNIT` it is certain that seconds are meant."""
+
+
+def is_plain(settled: Settled) -> bool:
+    """Whether a call is given nothing, or an object without anything in it."""
+    given = settled.node.given
+    return not given or (len(given) == 1 and isinstance(given[0], n.Record) and not given[0].members)
+
+
+def is_number_written(node: n.Node, written: str) -> bool:
+    """Whether what is given can be written as a number."""
+    return not isinstance(node, n.Text) or written.isdecimal()
+
+
+def is_number_or_text(node: n.Node, settled: Settled) -> bool:
+    """Whether a value is certainly a number or a text."""
+    match node:
+        case n.Number(value):
+            return not isinstance(value, bool)
+        case n.Decimal() | n.Text() | n.Template():
+            return True
+        case n.Binary(operator) if operator in _NUMERIC:
+            return True
+        case n.Invoke(n.Member(n.Name("Math"))):
+            return True
+        case n.Name() if settled.given:
+            known = settled.given[0]
+            literal = known.literal if known.kind in {"literal", "flag"} else None
+            return isinstance(literal, int | str) and not isinstance(literal, bool)
+        case n.Other((only,)):
+            return is_number_or_text(only, settled)
+        case _:
+            return False
+
+
+def misnamed_delay(node: n.Node, *, is_python: bool) -> n.Node | None:
+    """The one key of an object, or the keyword, that means the delay and is not called so."""
+    if isinstance(node, n.Keyword):
+        return node if node.name in _MEANT and is_python else None
+    if isinstance(node, n.Record) and len(node.members) == 1:
+        (only,) = node.members
+        return only if isinstance(only, n.Pair) and only.name in _MEANT else None
+    return None

@@ -1,0 +1,117 @@
+"""How far a message has got on one way through a handler, and the ways out of a piece of it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from cfq_lint.worker_code.ways.marks import Mark
+
+ACK, ACK_ALL, RETRY, RETRY_ALL = "ack()", "ackAll()", "retry()", "retryAll()"
+ACKS, RETRIES = frozenset({ACK, ACK_ALL}), frozenset({RETRY, RETRY_ALL})
+WORK, PERHAPS, READ, PARSE, TELL, TIDY = "work", "perhaps", "read", "parse", "tell", "tidy"
+"""What a call does: work for certain, work perhaps, reading, making a value that may be none, telling, tidying up."""
+INVALID, FAILURE, HTTP, REJECTED = "invalid", "failure", "http", "rejected"
+"""Why something failed: a body that can never be right, whatever was thrown, a response's status, a result that says so."""
+LAST, OF_ERROR, OF_STATUS, OF_BODY, OF_READ, MISSING, TYPE, DEFAULT_ARM = (
+    "last",
+    "error",
+    "status",
+    "body",
+    "read",
+    "missing",
+    "type",
+    "default arm",
+)
+FROM_400, BELOW_500 = "from 400", "below 500"
+DONE_MAX = 2
+TOO_MANY_REQUESTS = 429
+
+
+class Failure(NamedTuple):
+    """Something that failed: why, where, and where it was caught or looked at."""
+
+    kind: str
+    at: Mark
+    caught: Mark
+
+
+class State(NamedTuple):
+    """Where a message has got to on one way.
+
+    `settled` is how it was settled first, at `settled_at`. `done` are the first pieces of its work, `after` the first that came
+    after an acknowledgement. `failed` is a failure that was caught and about which nothing was done yet, `noted` one about
+    which something was done, `error` what is being thrown and why. `pending` is work that the runtime waits for, `lost` work
+    for which nobody does. `risked` is what was awaited unguarded while a failure was dealt with, `changed` a change of the
+    body, `doubt` what was not followed. `guards` are what conditions told on the way, `flags` the literal values of names.
+    `guessed` says that it is not certain that this queue's messages come this way.
+    """
+
+    settled: str = ""
+    settled_at: Mark | None = None
+    done: tuple[Mark, ...] = ()
+    after: Mark | None = None
+    failed: Failure | None = None
+    noted: Failure | None = None
+    error: tuple[str, Mark] | None = None
+    pending: Mark | None = None
+    lost: Mark | None = None
+    risked: Mark | None = None
+    changed: Mark | None = None
+    doubt: Mark | None = None
+    guards: frozenset[tuple[str, Any]] = frozenset()
+    flags: frozenset[tuple[Any, Any]] = frozenset()
+    guessed: bool = False
+
+    def flag(self, key: Any, default: Any = None) -> Any:
+        """The literal value that a flag has on this way."""
+        return next((value for each, value in self.flags if each == key), default)
+
+    def flagged(self, key: Any, value: Any) -> State:
+        """The same way, with a flag set."""
+        return self._replace(flags=frozenset({*(pair for pair in self.flags if pair[0] != key), (key, value)}))
+
+    def knows(self, guard: str, value: Any = True) -> bool:
+        """Whether a condition told so on the way."""
+        return (guard, value) in self.guards
+
+    def tells(self, guard: str) -> bool:
+        """Whether a condition of that kind stands on the way."""
+        return any(each == guard for each, _ in self.guards)
+
+
+class TooLong(Exception):  # noqa: N818 - it says what a handler is
+    """There are more ways through a handler than are followed."""
+
+
+class Flow:
+    """The states at the ways out of some statements."""
+
+    __slots__ = ("_raised", "broken", "continued", "normal", "raised", "returned")
+
+    def __init__(self, normal: set[State] | None = None) -> None:
+        self.normal: set[State] = normal if normal is not None else set()
+        self.returned: set[State] = set()
+        self.raised: set[State] = set()
+        self.broken: set[State] = set()
+        self.continued: set[State] = set()
+        self._raised: set[tuple[State, str]] = set()
+
+    def throw(self, states: Iterable[State], kind: str, at: Mark) -> None:
+        """Raise an error on each way; of errors of one kind on ways that are alike, the first counts."""
+        for state in states:
+            bare = state._replace(error=None)
+            if (bare, kind) not in self._raised:
+                self._raised.add((bare, kind))
+                self.raised.add(bare._replace(error=(kind, at)))
+
+    def leave(self, other: Flow) -> None:
+        """Add the abrupt ways out of another flow."""
+        self.returned |= other.returned
+        self.raised |= other.raised
+        self.broken |= other.broken
+        self.continued |= other.continued

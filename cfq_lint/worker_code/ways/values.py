@@ -1,0 +1,239 @@
+"""What an expression stands for while a handler is read: the batch, a message, what was made of one, a call's result."""
+
+from __future__ import annotations
+
+from cfq_lint.worker_code.ways.state import PERHAPS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import Any
+
+    from cfq_lint.worker_code.modules.module import Module
+    from cfq_lint.worker_code.modules.module import Value as Meaning
+    from cfq_lint.worker_code.tree.nodes import Invoke, Lambda
+    from cfq_lint.worker_code.ways.marks import Mark
+    from cfq_lint.worker_code.ways.state import State
+
+BATCH, MESSAGE, LIST, LITERAL, FLAG, DATA, RESULT = "batch", "message", "list", "literal", "flag", "data", "result"
+RESPONSE, STATUS, OPAQUE, PROMISE, FUNCTION, OBJECT, INSTANCE = (
+    "response",
+    "status",
+    "opaque",
+    "promise",
+    "function",
+    "object",
+    "instance",
+)
+ERROR, ATTEMPTS, METHOD, BOOLEAN = "error", "attempts", "method", "boolean"
+CHANCE, CLOCK, DAY = "chance", "clock", "day"
+"""What a value is made of that another delivery makes anew: chance, the time, or the time as a date that is shared by many."""
+
+
+class Value:
+    """What an expression stands for; which fields count depends on `kind`.
+
+    `related` says that the message is in it, `fresh` that another delivery makes another one. `literal` is a text, number or
+    truth value; a FLAG has one on each way, by its `key`. `chain` is the path of an OPAQUE, `call` the call that gave it,
+    `element` what a LIST holds, `fields` what an OBJECT does. `run` does what a PROMISE promises. `guard` is what a condition
+    on it tells: its kind, the truth for which it holds, and the call that it is about. `is_body` says that it is the message's
+    own body or in it, `grown` that it was counted up from what `call` read; `bound` is how long a LIST can be at most.
+    """
+
+    __slots__ = (
+        "bound",
+        "call",
+        "chain",
+        "element",
+        "fields",
+        "fresh",
+        "function",
+        "grown",
+        "guard",
+        "is_body",
+        "is_queue",
+        "key",
+        "kind",
+        "literal",
+        "module",
+        "name",
+        "origin",
+        "owner",
+        "related",
+        "room",
+        "run",
+        "text",
+        "whole",
+    )
+
+    def __init__(self, kind: str, *, related: bool = False, **more: Any) -> None:
+        self.kind = kind
+        self.related = related
+        self.fresh: str = ""
+        self.literal: Any = None
+        self.key: Any = None
+        self.chain: tuple[str, ...] = ()
+        self.call: Called | None = None
+        self.element: Value | None = None
+        self.fields: dict[str, Value] | None = None
+        self.run: Callable[..., Any] | None = None
+        self.guard: tuple[str, bool, Called | Mark | None] | None = None
+        self.function: Lambda | None = None
+        self.room: Room | None = None
+        self.module: Module | None = None
+        self.owner: Value | None = None
+        self.origin: Meaning | None = None
+        self.name = ""
+        self.text = ""
+        self.whole = False
+        self.is_body = False
+        self.is_queue = False
+        self.grown = False
+        self.bound: int | None = None
+        for name, value in more.items():
+            setattr(self, name, value)
+
+
+class Called:
+    """A call that may be reached: `effect` is what it does.
+
+    `chain` is its path, with the receivers' calls; `given` the values of its own arguments, `all_given` those of its receivers'
+    calls as well. `related` says that the message is in it, `whole` that it is handed the message itself. `text` are the
+    literal strings. `loops` are the loops over messages around it, `is_checked` that somebody looks at a response's status,
+    `guards` what was known on the first way to it. `is_lost` says that nobody waits for it.
+    """
+
+    __slots__ = (
+        "all_given",
+        "chain",
+        "effect",
+        "given",
+        "guards",
+        "is_awaited",
+        "is_checked",
+        "is_lost",
+        "loops",
+        "mark",
+        "named",
+        "node",
+        "on_env",
+        "order",
+        "reached",
+        "related",
+        "text",
+        "whole",
+    )
+
+    def __init__(self, mark: Mark, node: Invoke, chain: tuple[str, ...], given: list[Value], all_given: list[Value]) -> None:
+        self.mark = mark
+        self.node = node
+        self.chain = chain
+        self.given = given
+        self.all_given = all_given
+        self.related = False
+        self.whole = False
+        self.text = ""
+        self.effect = PERHAPS
+        self.loops: tuple[Mark, ...] = ()
+        self.is_checked = False
+        self.is_awaited = False
+        self.is_lost = False
+        self.on_env = False
+        self.guards: frozenset[Any] = frozenset()
+        self.named: dict[str, Value] = {}
+        self.order = 0
+        self.reached: set[State] = set()
+
+    @property
+    def name(self) -> str:
+        """The last of the chain."""
+        return self.chain[-1] if self.chain else "?"
+
+
+class Room:
+    """Where a function's names stand: the module, what they stand for, the room around it, and whose method it is.
+
+    `loops` are the loops over messages that the function itself is in, each with whether its body is a function's; `calls` the
+    functions that are being run.
+    """
+
+    __slots__ = ("calls", "loops", "module", "names", "outer", "owner", "returned")
+
+    def __init__(self, module: Module, outer: Room | None = None, owner: Value | None = None) -> None:
+        self.module = module
+        self.names: dict[str, Value] = {}
+        self.outer = outer
+        self.owner = owner
+        self.loops: list[Mark] = []
+        self.calls: tuple[Lambda, ...] = outer.calls if outer is not None else ()
+        self.returned: list[tuple[Any, Value]] = []
+
+    def find(self, name: str) -> Value | None:
+        """What a name stands for here or around."""
+        at: Room | None = self
+        while at is not None:
+            if name in at.names:
+                return at.names[name]
+            at = at.outer
+        return None
+
+    def home(self, name: str) -> Room:
+        """The room that binds a name, this one where none does."""
+        at: Room | None = self
+        while at is not None:
+            if name in at.names:
+                return at
+            at = at.outer
+        return self
+
+
+def literal(value: object) -> Value:
+    """A text, number, truth value or nothing."""
+    return Value(LITERAL, literal=value)
+
+
+def data(*, fresh: str = "", is_body: bool = False) -> Value:
+    """What is made of a message without asking anybody."""
+    return Value(DATA, related=True, fresh=fresh, is_body=is_body)
+
+
+def unknown(parts: Iterable[Value] = ()) -> Value:
+    """What is made of several values, in a way that does not matter."""
+    parts = [each for each in parts if each is not None]
+    related = any(each.related for each in parts)
+    calls = [
+        each
+        for each in parts
+        if each.call is not None and (each.grown or each.kind in {RESULT, RESPONSE, OPAQUE, STATUS, PROMISE})
+    ]
+    fresh = next((each.fresh for each in parts if each.fresh), "")
+    errors = any(each.kind == ERROR for each in parts)
+    if errors:
+        return Value(ERROR, related=True, fresh=fresh)
+    if calls:
+        made = Value(RESULT, related=related, fresh=fresh, call=calls[0].call)
+    elif any(each.kind == ATTEMPTS for each in parts):
+        made = Value(ATTEMPTS, related=True, fresh=fresh)
+    elif related:
+        made = Value(DATA, related=True, fresh=fresh)
+    else:
+        made = Value(OPAQUE, fresh=fresh)
+    made.grown = any(each.grown for each in parts)
+    made.text = "\n".join(each.text for each in parts if each.text)
+    made.whole = any(each.whole or holds_message(each) for each in parts)
+    return made
+
+
+def holds_message(value: Value | None, depth: int = 3) -> bool:
+    """Whether a message or the batch itself is in a value, so that who has it can settle the message."""
+    if value is None or depth == 0:
+        return False
+    if value.kind in {BATCH, MESSAGE} or (value.kind == METHOD and value.room is None):
+        return True
+    if value.whole:
+        return True
+    if value.kind == LIST:
+        return holds_message(value.element, depth - 1)
+    if value.kind == OBJECT and value.fields:
+        return any(holds_message(each, depth - 1) for each in value.fields.values())
+    return False

@@ -1,0 +1,54 @@
+"""One run of a handler in workerd: what was asked, by whom, and how it ended."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from emulator.engine.delivery import Delivery
+    from emulator.workers.javascript.wire import Connection, Reply
+
+
+class Ended(NamedTuple):
+    """How an invocation ended: an answer of the driver (`status`, `headers`, `body`), or an `outcome` of ours without one."""
+
+    status: int
+    headers: list[tuple[str, str]]
+    body: bytes
+    outcome: str = ""
+
+
+class Invocation:
+    """`worker` is the Worker's place. `delivery` is the batch that it has, if it has one; `failures` are the stacks of errors.
+
+    `on_end` is called with it, when nothing of the moment is left to do. A `dead` one is never answered again: its
+    process was ended by a fault, or its time was over.
+    """
+
+    __slots__ = ("connection", "dead", "delivery", "ended", "failures", "id", "on_end", "worker")
+
+    def __init__(self, id: int, worker: int, delivery: Delivery | None, on_end: Callable[[Invocation], None]) -> None:
+        self.id, self.worker, self.delivery, self.on_end = id, worker, delivery, on_end
+        self.connection: Connection | None = None
+        self.ended: Ended | None = None
+        self.failures: list[str] = []
+        self.dead = False
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing more is expected of it."""
+        return self.dead or self.ended is not None
+
+
+class Wait:
+    """A request that is answered at a moment of the account's clock: a timer of a Worker, or an answer that is late."""
+
+    __slots__ = ("by", "connection", "due_us", "place", "reply")
+
+    def __init__(self, due_us: int, place: int, connection: Connection, by: int, reply: Reply | None = None) -> None:
+        self.due_us, self.place, self.connection, self.by, self.reply = due_us, place, connection, by, reply
+
+    def __lt__(self, other: Wait) -> bool:
+        return (self.due_us, self.place) < (other.due_us, other.place)

@@ -1,0 +1,153 @@
+// Holds the Worker's own modules, calls their handlers, and evaluates them anew where a test wants a fresh Worker.
+import { DurableObject, WorkerEntrypoint } from "cloudflare:workers";
+import { ask, begun, live, say, seed, state, takeLines, textOf, whose } from "./clock.js";
+
+const COLLECTED_TURNS = 250;  // V8 does not see what its objects hold in workerd, and would let it grow
+const HANDLERS = ["fetch", "queue", "scheduled", "email", "tail", "trace", "test"];
+const collect = globalThis.gc;
+globalThis.gc = undefined;
+let evaluate, current, durable, turns = 0;
+
+/** By a fault, the process dies where the body of this message is read: Python answers nothing of it any more. */
+function doom(batch, place) {
+  const message = batch.messages[place];
+  Object.defineProperty(message, "body", { get() {
+    ask("died?").catch(() => {});
+    throw new Error("a fault ended the handler's process");
+  } });
+}
+
+/** Runs a handler; what it writes and throws reaches Python. */
+async function run(call) {
+  if (whose.getStore()) return call();
+  const store = { id: state.invocation, open: 0, parts: 1 };
+  live.add(store);
+  return whose.run(store, async () => {
+    let failure;
+    try {
+      return await call();
+    } catch (error) {
+      failure = textOf(error);
+      throw error;
+    } finally {
+      const lines = takeLines();
+      if (failure !== undefined || lines) {
+        const body = JSON.stringify({ lines: JSON.parse(lines ?? "[]"), failure });
+        await ask("said?", { body });
+      }
+      part(store);
+    }
+  });
+}
+
+/** A part of an invocation has ended: the handler, or what it left to waitUntil. After the last one nothing of it is counted. */
+function part(store) {
+  if (!--store.parts) live.delete(store);
+}
+
+/** The Worker's exports, evaluated; its handlers' context is told apart from ours. */
+export function start(given, place, objects) {
+  evaluate = given;
+  durable = new Set(objects);
+  state.place = place;
+  const made = evaluate();
+  if (typeof made?.then === "function") return made.then((found) => { current = prepared(found); });
+  current = prepared(made);
+}
+
+function prepared(exported) {
+  const found = {};
+  for (const name of Object.keys(exported)) {
+    const value = exported[name];
+    found[name] = typeof value === "function" && value.prototype ? classOf(value, name) : value;
+  }
+  return found;
+}
+
+function classOf(Given, name) {
+  if (Given.prototype instanceof WorkerEntrypoint) {
+    for (const handler of HANDLERS) {
+      const original = Given.prototype[handler];
+      if (typeof original !== "function" || Object.hasOwn(original, "__cfq")) continue;
+      const wrapped = function (...args) { return run(() => { prepare(handler, args[0], this.ctx); return original.apply(this, args); }); };
+      Object.defineProperty(wrapped, "__cfq", { value: true });
+      Object.defineProperty(Given.prototype, handler, { value: wrapped, configurable: true, writable: true });
+    }
+  }
+  return Given;
+}
+
+let watched = false;
+function prepare(handler, event, ctx) {
+  watch(ctx);
+  if (handler === "queue" && state.dies !== undefined) {
+    doom(event, state.dies);
+    state.dies = undefined;
+  }
+}
+/** What is left to waitUntil: its failure is told, and what it writes. */
+function watch(ctx) {
+  if (watched || !ctx) return;
+  watched = true;
+  const prototype = Object.getPrototypeOf(ctx), original = prototype.waitUntil;
+  prototype.waitUntil = function (promise) {
+    const store = whose.getStore();
+    if (store) store.parts++;
+    return original.call(this, (async () => {
+      try {
+        return await promise;
+      } catch (error) {
+        say("error", [error], "waitUntil: ");
+        throw error;
+      } finally {
+        const lines = takeLines();
+        if (lines) await ask("said?", { body: JSON.stringify({ lines: JSON.parse(lines) }) });
+        if (store) part(store);
+      }
+    })());
+  };
+}
+
+/** What workerd is given under an export's name: it leads to the export of the latest evaluation. */
+export function shell(name) {
+  const value = current[name];
+  if (typeof value === "function") {
+    const make = (args) => Reflect.construct(current[name], args);
+    if (value.prototype instanceof WorkerEntrypoint)
+      return class extends WorkerEntrypoint { constructor(...args) { super(...args); return make(args); } };
+    if (value.prototype instanceof DurableObject)
+      return class extends DurableObject { constructor(...args) { super(...args); return make(args); } };
+    if (durable.has(name)) return class { constructor(...args) { return make(args); } };
+    return value;
+  }
+  if (typeof value !== "object" || value === null) return value;
+  const handlers = {};
+  for (const handler of HANDLERS)
+    if (typeof value[handler] === "function")
+      handlers[handler] = (...args) => run(() => { prepare(handler, args[0], args[2]); return current[name][handler](...args); });
+  return handlers;
+}
+
+/** What Python's requests come to: time and turn, a ping, a fresh evaluation. */
+export class Host extends WorkerEntrypoint {
+  begin(nowMs, id, dies) {
+    state.nowMs = nowMs;
+    state.invocation = id;
+    state.dies = dies;
+    if (++turns % COLLECTED_TURNS === 0) collect();
+  }
+  tell(nowMs) {
+    state.nowMs = nowMs;
+  }
+  ping() {
+    return [begun(), takeLines()];
+  }
+  async reset(given, again) {
+    seed(given);
+    if (!again) return;
+    takeLines();
+    live.clear();
+    state.nowMs = 0;
+    current = prepared(await evaluate());
+  }
+}

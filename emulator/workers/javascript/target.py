@@ -1,0 +1,113 @@
+"""A queue handler in workerd."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from emulator.engine import bodies
+from emulator.engine.bodies import json_text
+from emulator.engine.faults import WORKERD
+from emulator.engine.targets.url import settlement
+
+if TYPE_CHECKING:
+    from emulator.core.commands import Settle
+    from emulator.engine.delivery import Delivery
+    from emulator.workers.javascript.invocation import Invocation
+    from emulator.workers.javascript.runtime import Workerd
+
+CUT = "exceededWallTime"
+_V8 = b"\xff"
+"""How every value begins that V8 has serialised."""
+
+
+class JavaScriptError(Exception):
+    """What a handler of a JavaScript Worker threw: its text is the stack, on the lines of the Worker's own source."""
+
+
+class WorkerdTarget:
+    """The queue handler of a Worker, by its place. `mapped` puts a stack on the lines of the source."""
+
+    name = WORKERD
+
+    def __init__(self, runtime: Workerd, worker: int, mapped: Any) -> None:
+        self.runtime, self._worker, self._mapped = runtime, worker, mapped
+        self._running: dict[int, Invocation] = {}
+
+    def deliver(self, delivery: Delivery) -> Settle | None:
+        """Hand over a batch; its settlement where the handler ended at this moment."""
+        found: list[Settle] = []
+        inside = True
+
+        def ended(invocation: Invocation) -> None:
+            self._running.pop(delivery.event.batch, None)
+            settle = self._settle(delivery, invocation)
+            if inside:
+                found.append(settle)
+            elif not delivery.ended:
+                delivery.end(settle)
+
+        given = batch_of(delivery)
+        place = delivery.choose(len(delivery.event.ids) + 1, "crashes")
+        if place:
+            given["dies"] = place - 1
+        invocation = self.runtime.begin(self._worker, "queue", given, ended, delivery)
+        inside = False
+        if found:
+            return found[0]
+        self._running[delivery.event.batch] = invocation
+        return None
+
+    def cut(self, delivery: Delivery, error: BaseException) -> Settle:
+        """Answer nothing that the handler asks any more."""
+        invocation = self._running.pop(delivery.event.batch, None)
+        if invocation is not None:
+            self.runtime.kill(invocation)
+        return delivery.settlement(CUT, f"{type(error).__name__}: {error}")
+
+    def _settle(self, delivery: Delivery, invocation: Invocation) -> Settle:
+        how, error, settle = invocation.ended, "\n".join(invocation.failures), None
+        assert how is not None, "it has ended"
+        outcome = how.outcome
+        if not outcome:
+            answer = msgspec.json.decode(how.body)
+            outcome, settle = answer["outcome"], settlement(delivery.event, how.body)
+            error = error or answer.get("driver", "")
+        if outcome == "ok" and settle is not None:
+            return settle
+        text = self._mapped(error or outcome)
+        if not delivery.crashed:
+            delivery.fail(JavaScriptError(text))
+        if settle is None or delivery.crashed:
+            return delivery.settlement(outcome, text)
+        return msgspec.structs.replace(settle, error=text)
+
+
+def batch_of(delivery: Delivery) -> dict[str, Any]:
+    """A batch for the driver."""
+    metrics = delivery.metrics
+    told = {"backlogCount": metrics.backlog_count, "backlogBytes": metrics.backlog_bytes}
+    if metrics.oldest_message_timestamp_ms:
+        told["oldestMessageTimestamp"] = metrics.oldest_message_timestamp_ms
+    return {
+        "queue": delivery.queue,
+        "messages": list(map(_message, *delivery.flight.columns())),
+        "metadata": {"metrics": told},
+    }
+
+
+def _message(id: str, attempts: int, body: bytes, kind: str, timestamp_us: int) -> dict[str, Any]:
+    """A message for the driver: JSON as it was stored, text, and in base64 v8 as V8 reads it, or bytes."""
+    shown: dict[str, Any] = {"id": id, "ts": timestamp_us // 1_000, "attempts": attempts}
+    if kind == "json":
+        shown["body"] = msgspec.Raw(json_text.plain(body))
+    elif kind == "text":
+        shown["body"] = body.decode()
+    elif kind == "v8":
+        own = body if body.startswith(_V8) else bodies.encode(bodies.decode(body, kind), kind)  # 0.1.0 stored it otherwise
+        shown["v8"] = b64encode(own).decode()
+    else:
+        shown["bytes"] = b64encode(body).decode()
+    return shown

@@ -1,0 +1,56 @@
+"""How a Worker's D1 binding speaks to its database over HTTP: https://github.com/cloudflare/workerd, `internal/d1-api.ts`.
+
+POST of `/query` or `/execute` with a statement, or a list of them: one transaction for `batch()`, none for `exec()`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from emulator.workers.python.errors import JsException
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from emulator.workers.stores.d1 import D1
+
+_PREFIX = "D1_ERROR: "
+"""The binding puts it before the text."""
+
+
+def answer(database: D1, path: str, query: Mapping[str, str], body: bytes) -> bytes:
+    """Do what a request asks for: the answer's body. An error of SQL is an answer, too."""
+    asked, form = msgspec.json.decode(body), query.get("resultsFormat", "ARRAY_OF_OBJECTS")
+    if not isinstance(asked, list):
+        return msgspec.json.encode(_one(database, asked, form))
+    if path == "execute":
+        return msgspec.json.encode([_one(database, each, form) for each in asked])
+    try:
+        with database.transaction():
+            return msgspec.json.encode([_result(database, each, form) for each in asked])
+    except JsException as error:
+        return msgspec.json.encode(_failed(error))
+
+
+def _one(database: D1, asked: dict[str, Any], form: str) -> dict[str, Any]:
+    try:
+        return _result(database, asked, form)
+    except JsException as error:
+        return _failed(error)
+
+
+def _result(database: D1, asked: dict[str, Any], form: str) -> dict[str, Any]:
+    values = tuple(bytes(each) if isinstance(each, list) else each for each in asked.get("params") or ())
+    columns, rows, meta = database.execute(asked["sql"], values)
+    told: dict[str, Any] = {"success": True, "meta": dict(meta)}
+    if form == "ROWS_AND_COLUMNS":
+        told["results"] = {"columns": columns, "rows": [list(row) for row in rows]}
+    elif form == "ARRAY_OF_OBJECTS":
+        told["results"] = [dict(zip(columns, row, strict=True)) for row in rows]
+    return told
+
+
+def _failed(error: JsException) -> dict[str, Any]:
+    return {"success": False, "error": error.message.removeprefix(_PREFIX), "meta": {}}

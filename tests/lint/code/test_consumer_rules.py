@@ -1,0 +1,73 @@
+"""The rules about a consumer's code: their pages, their pairs, and how their findings reach people."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from cfq_lint import lint_paths
+from cfq_lint.model.finding import Severity
+from cfq_lint.rules.registry import every_rule
+from cfq_lint.rules.rule import SOURCE_CODE
+from tests.lint.support import sections
+
+RULES = [rule for rule in every_rule() if rule.visit == SOURCE_CODE]
+CONFIG = {
+    "name": "shop",
+    "compatibility_date": "2026-01-15",
+    "queues": {"consumers": [{"queue": "orders", "max_retries": 5, "dead_letter_queue": "orders-dlq"}]},
+}
+FENCE = re.compile(r"```(jsonc|ts|py)\n(.*?)```", re.DOTALL)
+
+
+def shown(rule, heading):
+    """The sources in a section of a page, each with the configuration that stands above it."""
+    config, found = None, []
+    for language, text in FENCE.findall(dict(sections(rule.page))[heading]):
+        if language == "jsonc":
+            config = json.loads(text)
+        else:
+            found.append((language, text, config))
+    return found
+
+
+def findings(folder, language, text, config=None, name="index"):
+    """The findings of family 82 in one source."""
+    folder.mkdir(parents=True, exist_ok=True)
+    main = f"src/{name}.{language}"
+    (folder / "src").mkdir(exist_ok=True)
+    (folder / main).write_text(text, encoding="utf-8")
+    flags = {"compatibility_flags": ["python_workers"]} if language == "py" else {}
+    (folder / "wrangler.json").write_text(json.dumps({**CONFIG, **(config or {}), **flags, "main": main}), encoding="utf-8")
+    report = lint_paths([folder])
+    assert not report.crashed, report.findings
+    return [each for each in report.findings if each.code.startswith(("CFQ82", "CFQ83"))]
+
+
+by_name = pytest.mark.parametrize("rule", RULES, ids=[rule.name for rule in RULES])
+
+
+def test_there_are_twenty():
+    assert [rule.code for rule in RULES] == [f"CFQ{number}" for number in range(820, 840)]
+
+
+@by_name
+def test_the_bad_examples_of_a_page_fire_and_the_good_are_silent(rule, tmp_path):
+    bad, good = shown(rule, "Bad"), shown(rule, "Good")
+    assert bad
+    assert good
+    for number, (language, text, config) in enumerate(bad):
+        found = findings(tmp_path / f"bad{number}", language, text, config)
+        assert {each.name for each in found if each.severity is not Severity.INFO} | {rule.name} == {rule.name} or rule.severity is Severity.INFO
+        mine = [each for each in found if each.name == rule.name]
+        assert mine, text
+        for each in mine:
+            assert each.path.endswith(f"src/index.{language}")
+            assert not each.message.endswith((".", "!"))
+            assert 20 < len(each.message) < 300
+            assert each.place.excerpt == text.splitlines()[each.line - 1]
+            assert each.end_column > each.column
+    for number, (language, text, config) in enumerate(good):
+        assert not findings(tmp_path / f"good{number}", language, text, config), text
