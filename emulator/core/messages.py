@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from itertools import count, repeat
+from typing import NamedTuple
 
 import msgspec
 from msgspec import field
@@ -58,7 +59,7 @@ class Parcel(msgspec.Struct, gc=False, eq=False, frozen=True):
         return list(map(Message, self.ids, self.bodies, self.content_types, now, now, now, count(self.entry)))
 
 
-class Columns(msgspec.Struct, gc=False, eq=False, frozen=True):
+class Columns(NamedTuple):
     """The messages of a batch as they were delivered, a column for each thing that a consumer may ask for."""
 
     ids: tuple[str, ...]

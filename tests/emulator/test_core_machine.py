@@ -6,7 +6,6 @@ import contextlib
 import random
 import sys
 
-import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -180,7 +179,7 @@ def told(state: State) -> list:
             queue.count, queue.backlog_bytes, queue.flying_count, queue.flying_bytes, ready_count(queue), expiry_us(queue),
             lapse_us(queue), departure_us(queue, state.now_us), repr(Metrics(queue)), repr(Metrics(queue, remaining=True)),
             deliver(state, state.now_us, commands.Deliver(name), STRICT),
-            [msgspec.structs.astuple(flight.columns()) for flight in queue.flights.values()],
+            [flight.columns() for flight in queue.flights.values()],
         )
         for name, queue in sorted(state.queues.items())
     ]  # fmt: skip

@@ -121,7 +121,7 @@ def batch_json(delivery: Delivery) -> bytes:
     content = {
         "queue": delivery.queue,
         "batch": delivery.event.batch,
-        "messages": list(map(_message, *msgspec.structs.astuple(delivery.flight.columns()))),
+        "messages": list(map(_message, *delivery.flight.columns())),
         "metadata": {
             "metrics": {
                 "backlogCount": metrics.backlog_count,
