@@ -346,7 +346,8 @@ class Emulator:
 
         Raises ValueError for a negative span, RuntimeError inside a handler; with `strict`, a handler's error.
         """
-        self._check_open()
+        if self._closed:
+            raise RuntimeError(_CLOSED)
         self.timeline.advance(span)
 
     def advance_to(self, when: datetime | str) -> None:
@@ -359,12 +360,9 @@ class Emulator:
         Raises RuntimeError inside a handler, and when there is no end: queues that feed each other, a message sent by its own
         handler; with `strict`, a handler's error.
         """
-        self._check_open()
-        self.timeline.run_until_idle()
-
-    def _check_open(self) -> None:
         if self._closed:
-            raise RuntimeError("the emulator is closed")
+            raise RuntimeError(_CLOSED)
+        self.timeline.run_until_idle()
 
     # --- what has happened
 
@@ -434,4 +432,5 @@ def _changed(consumer: Consumer, settings: dict[str, Any]) -> Consumer:
     return consumer._replace(**settings)
 
 
+_CLOSED = "the emulator is closed"
 _SETTINGS = frozenset(Consumer._fields) - {"type"}
