@@ -146,7 +146,8 @@ class Traffic:
             if connection is None:
                 continue
             if connection in self._ours:
-                connection.read()
+                before = len(connection.data)
+                moved |= connection.read() > 0 and before > 0  # an answer that comes in parts
                 answered.append(connection)
             elif connection not in self._arriving:
                 connection.read()
@@ -203,7 +204,7 @@ class Traffic:
                 self._drop(connection)
                 if then is not None:
                     raise Gone
-            return False
+            return bool(connection.data)
         self._ours[connection] = None
         then(*found)
         return then != self._pong
