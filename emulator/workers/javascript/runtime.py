@@ -216,6 +216,9 @@ class Workerd:
         self._forget_waits(invocation.id)
 
     def _forget_waits(self, id: int) -> None:
+        for wait in self._waits:
+            if wait.by == id:
+                self._waiting.pop(wait.connection, None)
         self._waits = [wait for wait in self._waits if wait.by != id]
         heapq.heapify(self._waits)
 
@@ -273,9 +276,7 @@ class Workerd:
         self._count += 1
         heapq.heappush(self._waits, Wait(due_us, self._count, connection, by.id, reply))
 
-    def _channel(
-        self, worker: int, request: Request, query: dict[str, str], by: Invocation, connection: Connection
-    ) -> None:
+    def _channel(self, worker: int, request: Request, query: dict[str, str], by: Invocation, connection: Connection) -> None:
         what, lines = request.path, request.body
         if what == "said":
             told = msgspec.json.decode(request.body)

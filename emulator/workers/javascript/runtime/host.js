@@ -30,14 +30,16 @@ async function run(call) {
       failure = textOf(error);
       throw error;
     } finally {
-      const lines = takeLines();
-      if (failure !== undefined || lines) {
-        const body = JSON.stringify({ lines: JSON.parse(lines ?? "[]"), failure });
-        await ask("said?", { body });
-      }
+      await tell(failure);
       part(store);
     }
   });
+}
+
+/** Tells what was written, and what was thrown. */
+async function tell(failure) {
+  const lines = takeLines();
+  if (failure !== undefined || lines) await ask("said?", { body: JSON.stringify({ lines: JSON.parse(lines ?? "[]"), failure }) });
 }
 
 /** A part of an invocation has ended: the handler, or what it left to waitUntil. After the last one nothing of it is counted. */
@@ -155,14 +157,15 @@ function watch(ctx) {
     const store = whose.getStore();
     if (store) store.parts++;
     return original.call(this, (async () => {
+      let failure;
       try {
         return await promise;
       } catch (error) {
+        failure = textOf(error);
         say("error", [error], "waitUntil: ");
         throw error;
       } finally {
-        const lines = takeLines();
-        if (lines) await ask("said?", { body: JSON.stringify({ lines: JSON.parse(lines) }) });
+        await tell(failure);
         if (store) part(store);
       }
     })());
