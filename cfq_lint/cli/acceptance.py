@@ -14,7 +14,7 @@ from cfq_lint.cli.check import CLEAN, FAILED, FOUND, say, show, terminal_width, 
 from cfq_lint.estimate import html as estimate_html
 from cfq_lint.estimate import json as estimate_json
 from cfq_lint.estimate import text as estimate_text
-from cfq_lint.estimate.model import estimate
+from cfq_lint.estimate.reckoning import estimate
 from cfq_lint.facts import quantities
 from cfq_lint.facts.errors import Usage, WrongQuantity
 from cfq_lint.model.account_facts import DeclaredLoad

@@ -103,7 +103,7 @@ def _swallowed(consuming: Consuming) -> Iterator[tuple[Mark, Mark]]:
         failure = state.failed
         if state not in ways or failure is None or not has_failed(state) or not counts_as_done(state) or not is_plain(state):
             continue
-        if state.done or state.lost or state.settled_at in said_apart:
+        if state.done or state.lost or state.noted or state.settled_at in said_apart:
             continue
         if any(state.tells(guard) for guard in (OF_ERROR, OF_STATUS, LAST)) or is_given_back(handled, failure.caught):
             continue

@@ -11,6 +11,8 @@ def main(argv: list[str] | None = None) -> int:
     try:
         if arguments[:1] == ["simulate"]:  # needs nothing that only the server needs
             from emulator.cli.simulate import run
+        elif arguments[:1] == ["explore"]:  # likewise
+            from emulator.cli.explore import run
         elif arguments[:1] == ["setup"]:  # likewise
             from emulator.cli.setup import run
         else:

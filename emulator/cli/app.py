@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from emulator.cli import client, replay, serving, setup, simulate
+from emulator.cli import client, explore, replay, serving, setup, simulate
 
 app = typer.Typer(
     name="cfq-emulator",
@@ -50,6 +50,7 @@ app.command("tail")(client.tail)
 app.command("redrive")(client.redrive)
 app.command("replay")(replay.replay)
 app.command("simulate")(simulate.simulate)
+app.command("explore")(explore.explore)
 app.command("setup")(setup.setup)
 
 if __name__ == "__main__":

@@ -76,6 +76,9 @@ def simulate(
         str | None, typer.Option(metavar="F", help="Keep a sweep's results in a file, and go on from it.")
     ] = None,
     workers: Annotated[int | None, typer.Option(metavar="N", min=1, help="Processes of a sweep; all cores.")] = None,
+    scheduler: Annotated[
+        str | None, typer.Option(metavar="URL", help="A Dask scheduler whose workers do a sweep: tcp://….")
+    ] = None,
     method: Annotated[str | None, typer.Option(metavar="M", help="exact or batched; by the size of the load.")] = None,
     verify: Annotated[bool, typer.Option(help="Check a batched run against the emulator on a slice.")] = True,
     slice: Annotated[str | None, typer.Option(metavar="T", help="How long that slice is.")] = None,
@@ -219,7 +222,7 @@ def _swept(first: Scenario, given: dict[str, Any], format: str) -> str:
     jobs = grid(first, axes)
     reports: dict[int, dict[str, Any]] = {}
     with typer.progressbar(length=len(jobs), label=f"{len(jobs)} runs", file=sys.stderr) as bar:
-        for number, made in run_all(jobs, given["method"], given["resume"], given["workers"]):
+        for number, made in run_all(jobs, given["method"], given["resume"], given["workers"], given["scheduler"]):
             reports[number] = made
             bar.update(1)
     rows = [outline.row(chosen, reports[number]) for number, (chosen, _) in enumerate(jobs)]

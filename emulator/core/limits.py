@@ -29,6 +29,9 @@ class Limits(NamedTuple):
     visibility_timeout_ms: int | None = cloudflare.VISIBILITY_TIMEOUT_MS_MAX
     retention_seconds_min: int | None = cloudflare.RETENTION_SECONDS_MIN
     retention_seconds_max: int | None = cloudflare.RETENTION_SECONDS_MAX
+    free_operations_per_day: int | None = cloudflare.FREE_OPERATIONS_PER_DAY
+    free_subrequests: int | None = cloudflare.SUBREQUESTS_FREE
+    paid_subrequests: int | None = cloudflare.SUBREQUESTS_PAID
 
 
 STRICT = Limits()
@@ -57,6 +60,11 @@ def retention_seconds(plan: str) -> int:
 def fixed_retention_seconds(plan: str, limits: Limits) -> int | None:
     """The retention that every queue of that plan has; None where each queue has its own."""
     return cloudflare.RETENTION_SECONDS_FREE if plan == "free" and limits.retention_seconds_max is not None else None
+
+
+def subrequests(plan: str, limits: Limits) -> int | None:
+    """How many calls an invocation may make on that plan; None without a limit."""
+    return limits.free_subrequests if plan == "free" else limits.paid_subrequests
 
 
 def within(value: float, low: float | None, high: float | None) -> bool:

@@ -15,8 +15,9 @@ from emulator.core.decide.consume import waiting
 from emulator.core.decide.manage import find
 from emulator.core.decide.pull import holder
 from emulator.core.events import LeasesExtended, LeasesSettled, Pulled
-from emulator.core.limits import STRICT, Limits, fixed_retention_seconds
+from emulator.core.limits import STRICT, Limits, fixed_retention_seconds, subrequests
 from emulator.core.model import DEFAULT_CONSUMER, QueueState
+from emulator.engine.allowance import Day, Second, writes
 from emulator.engine.chance import Chance, FaultCount, Seeded, searched
 from emulator.engine.faults import CALM, WINDOW_BATCHES, Faults
 from emulator.engine.ids import Ids
@@ -78,6 +79,11 @@ class Account:
         self.empty_pulls: dict[str, int] = {}
         """How many pulls found nothing, by queue: they are billed, and leave no event."""
         self.lock = RLock()
+        per_day = limits.free_operations_per_day if plan == "free" else None
+        self._day = None if per_day is None else Day(journal.read, per_day)
+        self._pulls, self._acks = Second(), Second()
+        self.calls_max = subrequests(plan, limits)
+        """How many calls of bindings and other servers an invocation may make; None without a limit."""
         self._snapshot_at = self.sequence + _SNAPSHOT_EVENTS
         self._ledger: Ledger | None = None
 
@@ -151,9 +157,11 @@ class Account:
     ) -> tuple[str, ...]:
         """Store messages, all or none; their ids. `many`: it was sendBatch.
 
-        Raises Refused: 10104, 10202 to 10206, 10250, 10251; by a fault 10250, or 15000 although they are stored.
+        Raises Refused: 10104, 10202 to 10206, 10250, 10251, 10253; by a fault 10250, or 15000 although they are stored.
         """
         chance = self.chance
+        if self._day is not None:
+            self._day.check(self.now_us, writes(bodies))
         if chance.active and chance.choose(2, "refused_sends"):
             raise refusals.QueueOverloaded
         ids = self.ids.take(len(bodies))
@@ -165,9 +173,13 @@ class Account:
     def lease(self, queue: str, batch_size: int, visibility_timeout_ms: int | None = None) -> list[tuple[Message, str]]:
         """Lease up to `batch_size` messages that are ready: each as it is stored, with its lease id.
 
-        Raises Refused: 11000, 409 where delivery is paused, 10206, 10207, and code 0 where there is no http_pull consumer.
+        Raises Refused: 11000, 409 where delivery is paused, 10206, 10207, 10250, 10253, and code 0 where there is no http_pull
+        consumer.
         """
-        messages, chance = self.queue(queue).messages, self.chance
+        messages, chance, now_us = self.queue(queue).messages, self.chance, self.now_us
+        if self._day is not None:
+            self._day.check(now_us, 1)
+        self._pulls.check(queue, now_us, 1, self.limits.throughput_per_second)
         chosen: tuple[str, ...] = ()
         nonces = self.ids.take(min(batch_size, len(messages))) if batch_size > 0 else ()
         if nonces and chance.active:
@@ -177,9 +189,12 @@ class Account:
         events = self.execute(commands.Pull(queue, batch_size, nonces, visibility_timeout_ms, chosen))
         if not events:
             self.empty_pulls[queue] = self.empty_pulls.get(queue, 0) + 1
+            if self._day is not None:
+                self._day.used += 1
             return []
         (event,) = events
         assert isinstance(event, Pulled), "a pull yields what it pulled"
+        self._pulls.count(queue, now_us, len(event.ids))
         return [(messages[id], lease) for id, lease in zip(event.ids, event.leases, strict=True)]
 
     def _reordered(self, queue: str, count: int) -> tuple[str, ...]:
@@ -199,8 +214,11 @@ class Account:
         """Settle leases: acknowledge some, retry others after a delay in seconds (None: the consumer's `retry_delay`).
 
         A late acknowledgement holds; a late retry is a warning, and so is a lease whose message is gone. Raises Refused:
-        11000, 10203.
+        11000, 10203, 10250.
         """
+        now_us, count = self.now_us, len(acks) + len(retries)
+        self._acks.check(queue, now_us, count, self.limits.throughput_per_second)
+        self._acks.count(queue, now_us, count)
         lost = self._lost(queue, acks) if self.chance.active else frozenset()
         kept = tuple([lease for lease in acks if lease not in lost]) if lost else acks
         for event in self.execute(commands.Ack(queue, kept, retries)):

@@ -53,6 +53,9 @@ class Chance(Protocol):
     def heard(self, delivery: Any, what: Any) -> None:
         """A handler has called something outside, and has its answer."""
 
+    def described(self, awaitable: Any) -> Any:
+        """What a handler awaits, for people; None where nobody asks."""
+
     def before_send(self, account: Any) -> None:
         """A test sends something now."""
 
@@ -126,6 +129,9 @@ class Seeded:
 
     def heard(self, delivery: Any, what: Any) -> None:
         """Nobody tells of it."""
+
+    def described(self, awaitable: Any) -> None:
+        """Nobody asks."""
 
     def before_send(self, account: Any) -> None:
         """A test's own course is the only one."""

@@ -142,12 +142,12 @@ class Delivery:
         if not account.chance.active:
             return 0
         with account.lock:  # a handler may ask on a thread of its own
-            return account.chance.choose(n, label, where)
+            return account.chance.choose(n, label, (self, where))
 
     def seconds(self, label: str, where: Any = None) -> int:
         """How much longer something takes."""
         chance = self.deliveries.account.chance
-        return chance.seconds(label, where) if chance.active else 0
+        return chance.seconds(label, (self, where)) if chance.active else 0
 
     def crash(self) -> None:
         """End the handler's process here. Raises WorkerCrashed."""
@@ -234,6 +234,12 @@ class Deliveries:
         if not any(known is runtime for known in self.runtimes):
             self.runtimes.append(runtime)
             runtime.listen(self._on_end)
+
+    def remove(self, runtime: Runtime) -> None:
+        """End what runs there; it goes on no more."""
+        if runtime in self.runtimes:
+            self.runtimes.remove(runtime)
+            runtime.close()
 
     def _on_end(self) -> None:
         self.on_end()

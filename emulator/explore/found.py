@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from emulator.engine.error_text import error_message
+from emulator.engine.error_text import error_message, error_text
+from emulator.explore.pytest_test import test_text
 from emulator.explore.schedule import Schedule, replay_text
+from emulator.explore.story import Told
 
 if TYPE_CHECKING:
     from emulator.engine.ledger.trace import Trace
@@ -26,6 +28,10 @@ class Covered(NamedTuple):
     tried: dict[str, int]
     seconds: float
 
+    def as_dict(self) -> dict[str, Any]:
+        """The same without the seconds, which differ from run to run."""
+        return {name: value for name, value in self._asdict().items() if name != "seconds"}
+
     def __str__(self) -> str:
         rate = f", {self.schedules / self.seconds:,.0f} a second" if self.seconds else ""
         depth = {-1: "not even the ordinary course", 0: "the ordinary course"}.get(
@@ -38,14 +44,17 @@ class Covered(NamedTuple):
 
 
 class Found:
-    """A schedule under which something breaks: `replay` runs it again, `error` is what was raised, `trace` the timeline."""
+    """A schedule under which something breaks. `replay` runs it again, `error` is what was raised, `story` are lines for
+    people, `trace` is the timeline of every message.
+    """  # noqa: D205 - the first sentences are short
 
     def __init__(self, world: World, deviations: Deviations, error: BaseException, covered: Covered) -> None:
         self.deviations, self.error, self.covered = deviations, error, covered
         self.replay = replay_text(deviations)
-        run = world.run(Schedule(deviations))
+        self.told = Told()
+        run = world.run(Schedule(deviations, told=self.told))
         self.trace: Trace | None = None if run.emulator is None else run.emulator.trace()
-        self.world: Any = run.world
+        self._names = [_name(each) for each in (world.setup, *world.invariants)]
 
     found = True
 
@@ -54,10 +63,49 @@ class Found:
         """How many schedules were run until then."""
         return self.covered.schedules
 
+    @property
+    def faults(self) -> int:
+        """How many deviations from the ordinary course it takes."""
+        return len(self.deviations)
+
+    @property
+    def story(self) -> str:
+        """What happened, a line each, ending with what does not hold."""
+        return "\n".join(self.told.lines(error_message(self.error).partition("\n")[0] or error_text(self.error)))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, the same in every run."""
+        return {
+            "version": 1, "found": True, "replay": self.replay, "error": error_text(self.error), "faults": self.faults,
+            "story": self.story.splitlines(), "covered": self.covered.as_dict(),
+        }  # fmt: skip
+
+    def test(self) -> str:
+        """A pytest test that runs this schedule alone."""
+        return test_text(self._names, self.replay, self.story)
+
+    def page(self) -> str:
+        """The same as an HTML page, with a drawing of who had which message when."""
+        from emulator.explore.page import page
+
+        return page(self)
+
+    @property
+    def summary(self) -> str:
+        """How many faults it takes, and how to run it again: one line."""
+        faults = {0: "without any fault", 1: "with one fault"}.get(self.faults, f"with {self.faults} faults")
+        return f"broken {faults}, found in {self.schedules:,} schedules; replay={self.replay!r}"
+
     def __str__(self) -> str:
-        return f"{error_message(self.error)}\nreplay={self.replay!r}"
+        return f"{error_text(self.error)}\n{self.summary}\n\n{self.story}"
 
     __repr__ = __str__
+
+
+def _name(function: Any) -> tuple[str, str]:
+    """The module and the name of a function; a name that is not a module's own has none."""
+    name = getattr(function, "__qualname__", type(function).__qualname__)
+    return getattr(function, "__module__", "") or "", name
 
 
 class Nothing:
@@ -74,10 +122,15 @@ class Nothing:
         """How many schedules were run."""
         return self.covered.schedules
 
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, the same in every run."""
+        return {"version": 1, "found": False, "exhaustive": self.exhaustive, "covered": self.covered.as_dict()}
+
     def __bool__(self) -> bool:
         return False
 
     def __str__(self) -> str:
-        return f"nothing breaks in {self.schedules:,} schedules ({'all of them' if self.exhaustive else 'not all of them'})"
+        whole = f"all of them, up to {self.covered.deviations} deviations" if self.exhaustive else "not all of them"
+        return f"nothing breaks in {self.schedules:,} schedules ({whole})"
 
     __repr__ = __str__

@@ -148,11 +148,14 @@ def _codes_of(module: ModuleType) -> dict[tuple[str, int], CodeType]:
     except (SyntaxError, ValueError, RecursionError):
         return {}
     found: dict[tuple[str, int], CodeType] = {}
+    several = set[tuple[str, int]]()
     todo = [code]
     for each in todo:
-        found[each.co_qualname, each.co_firstlineno] = each
+        name = each.co_qualname, each.co_firstlineno
+        several.update({name} & found.keys())  # such as two lambdas in one line: nobody knows which is which
+        found[name] = each
         todo += [const for const in each.co_consts if isinstance(const, CodeType)]
-    return found
+    return {name: each for name, each in found.items() if name not in several}
 
 
 def _pytest_asserts(module: ModuleType) -> Callable[[ast.Module, bytes], None] | None:

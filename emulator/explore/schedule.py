@@ -27,7 +27,7 @@ LATE_SECONDS = (0, 1, 60)
 _FIRST_MAX = 10
 """So many of the waiting messages may come first."""
 _DELAY_SECONDS_MAX = 86_400
-BATCHES_MAX = 2_000
+BATCHES_MAX = 500
 """So many batches may leave in one run, and some for each message there is; then it is taken to have no end."""
 _SENDS = frozenset(name for name, row in FAULTS.items() if row.place == SEND)
 REORDERINGS = frozenset({"reorder", "small_batches", *ORDERS})
@@ -37,7 +37,8 @@ REORDERINGS = frozenset({"reorder", "small_batches", *ORDERS})
 class Schedule:
     """Answers each choice with the deviation that is given for it, else what `draw` says, else with 0.
 
-    `points` are the choices that were asked: (number, alternatives, label). `told` hears of what happens, for a story.
+    `points` are the choices that were asked: (number, alternatives, label). `calls` are those of handlers that have acted,
+    `last_us` is when the last deviation was taken. `told` hears of what happens, for a story.
     """
 
     active = searches = True
@@ -51,6 +52,8 @@ class Schedule:
         self.taken: list[tuple[int, int]] = []
         self.drawn = dict.fromkeys(FAULTS, 0)
         self.timelines: list[Timeline] = []
+        self.calls: list[Any] = []
+        self.last_us = 0
 
     @property
     def deviations(self) -> Deviations:
@@ -75,6 +78,8 @@ class Schedule:
             value = n - 1
         if value:
             self.taken.append((number, value))
+            if self.timelines:
+                self.last_us = self.timelines[0].account.now_us
             if label in self.drawn:
                 self.drawn[label] += 1
             if self._told is not None:
@@ -105,8 +110,13 @@ class Schedule:
 
     def heard(self, delivery: Delivery, what: Any) -> None:
         """A handler has called something outside."""
+        self.calls.append(what)
         if self._told is not None:
             self._told.call(delivery, what)
+
+    def described(self, awaitable: Any) -> Any:
+        """What a handler awaits, where a story is told."""
+        return None if self._told is None else self._told.awaited(awaitable)
 
     def before_send(self, account: Account) -> None:
         """Let the consumers come further before a test sends on: one step, or until nothing is due."""
@@ -125,6 +135,8 @@ class Schedule:
     def drive(self, timeline: Timeline) -> None:
         """An account of this run."""
         timeline.batches_min = BATCHES_MAX
+        if self._told is not None:
+            timeline.account.listeners.append(self._told.hear)
         self.timelines.append(timeline)
 
 

@@ -21,7 +21,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from emulator.explore.found import Covered, Found, Nothing
-from emulator.explore.local import one_core
+from emulator.explore.local import several
 from emulator.explore.rewrite import reached, rewritten
 from emulator.explore.schedule import Deviations, Schedule, deviations_of
 from emulator.explore.shards import Result, Shard, Watch, deviations_after
@@ -31,7 +31,7 @@ from emulator.explore.world import World
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from emulator.explore.local import Pool
+    from emulator.explore.local import Runner
 
 SCHEDULES_MAX = 20_000
 _EXHAUSTIVE_SHARE = 0.7
@@ -50,6 +50,7 @@ def explore(
     each_step: bool = False,
     seed: int = 0,
     workers: int = 1,
+    scheduler: str | None = None,
     progress: Callable[[int, float], None] | None = None,
     **options: Any,
 ) -> Found | Nothing:
@@ -58,7 +59,7 @@ def explore(
     `setup(emu)` makes queues, consumers, stores and sends, and returns what the invariant needs; without an argument it makes
     the emulator too. `invariant(emu, value)`, or several, raise at the end, with `each_step` also after every step. `replay`
     runs that one schedule alone. At most `schedules` are run, for at most `seconds`; `progress` hears of both. `workers`
-    processes share the work. `options` go to Emulator.
+    processes share the work, or those of a Dask `scheduler` (tcp://…). `options` go to Emulator.
 
     Raises SetupFailed where the world cannot be made, ValueError and TypeError for arguments that do not fit.
     """
@@ -72,9 +73,9 @@ def explore(
         try:
             if replay is not None:
                 return replayed(world, replay)
-            with one_core(world) as pool:
+            with several(world, workers, scheduler) as runner:
                 bounds = {"max_faults": max_faults, "schedules": schedules, "seed": seed}
-                return Search(world, pool, Watch(seconds, progress), **bounds).run()
+                return Search(world, runner, Watch(seconds, progress), **bounds).run()
         finally:
             world.close()
 
@@ -93,8 +94,8 @@ def replayed(world: World, replay: str) -> Found | Nothing:
 class Search:
     """One search. `covered()` may be asked at any time."""
 
-    def __init__(self, world: World, pool: Pool, watch: Watch, *, max_faults: int, schedules: int, seed: int = 0) -> None:
-        self.world, self.pool, self.watch = world, pool, watch
+    def __init__(self, world: World, runner: Runner, watch: Watch, *, max_faults: int, schedules: int, seed: int = 0) -> None:
+        self.world, self.runner, self.watch = world, runner, watch
         self.max_faults, self.schedules, self.seed = max_faults, schedules, seed
         self.done = 0
         self.complete = -1
@@ -174,7 +175,7 @@ class Search:
 
     def _take(self, shards: Iterator[Shard], most: int) -> tuple[Deviations | None, bool]:
         """Go through shards in order: the first failure, and whether all of them are done."""
-        results = self.pool(shards, self.watch)
+        results = self.runner(shards, self.watch)
         known = set(self._known)
         try:
             for result in results:

@@ -19,6 +19,12 @@ if TYPE_CHECKING:
     from emulator.explore.world import World
 
 _RATES = (0.02, 0.05, 0.15, 0.4)
+_RANKS = {
+    "crashes_at_call": 0, "crashes_at_await": 0, "crashes_at_end": 0, "lost_answers": 1, "failed_calls": 1, "cut_off": 2,
+    "crashes": 3, "duplicates": 3, "overlaps": 5, "producer": 5,
+}  # fmt: skip
+_RANK = 4
+"""What people find the likeliest is tried first."""
 _CHANGES = 3
 """How often in a run the preferences of its orders change."""
 _LOOK_EVERY = 16
@@ -75,7 +81,8 @@ def _schedules(world: World, shard: Shard) -> Iterator[tuple[Schedule, str]]:
         for number in range(shard.first, shard.first + shard.randoms):
             yield Schedule(draw=_Random(random.Random(f"{shard.seed}:{number}"), shard.max_faults)), ""  # noqa: S311 - schedules
         return
-    for deviation, label in deviations_after(world, shard.prefix):
+    found = sorted(deviations_after(world, shard.prefix), key=lambda each: _RANKS.get(each[1], _RANK))
+    for deviation, label in found:
         yield Schedule((*shard.prefix, deviation)), label
 
 

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import inspect
+import os
 import random
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from emulator.engine.chance import searched
+from emulator.explore.schedule import Schedule
 from emulator.testing.emulator import Emulator
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from emulator.explore.schedule import Schedule
-
 _EMULATORS = frozenset({"emu", "emulator", "_emu", "_emulator", "cf_queues"})
 """What an invariant of one argument calls it when it wants the emulator."""
+
+
+_URANDOM = os.urandom
 
 
 class SetupFailed(Exception):  # noqa: N818 - what has happened
@@ -52,11 +56,16 @@ class World:
         self._given = _arity(setup)
         self._checks = [_check(each) for each in self.invariants]
         self._runner: asyncio.Runner | None = None
+        self._learners = [each for each in self.invariants if hasattr(each, "learn")]
 
     def run(self, schedule: Schedule, *, keep: bool = False) -> Run:
         """One run from the beginning. Raises SetupFailed. With `keep`, the emulator is left open."""
+        if self._learners:
+            self._learn()
         token = searched.set(schedule)
+        drawn = random.Random(0)  # noqa: S311 - what a user's code draws has to be the same in every run
         random.seed(0)
+        os.urandom = random._urandom = drawn.randbytes  # type: ignore[attr-defined] # noqa: SLF001 - uuid4() and secrets draw there
         emulator: Emulator | None = None
         value: Any = None
         error: BaseException | None = None
@@ -64,17 +73,27 @@ class World:
             try:
                 emulator, value = self._made()
             except Exception as failure:
-                if schedule.taken:
+                if schedule.taken or isinstance(failure, AssertionError):
                     error = failure  # what the setup asserts on its way is an invariant too
                 else:
                     raise SetupFailed from failure
             else:
                 error = self._broken(emulator, value)
         finally:
+            os.urandom = random._urandom = _URANDOM  # type: ignore[attr-defined] # noqa: SLF001 - as above
             searched.reset(token)
             if emulator is not None and not keep:
                 emulator.close()
         return Run(error, schedule, emulator, value)
+
+    def _learn(self) -> None:
+        """Let the invariants see the ordinary course that need to know it."""
+        learners, self._learners = self._learners, []
+        checks, self._checks = self._checks, [each.learn for each in learners]
+        try:
+            self.run(Schedule())
+        finally:
+            self._checks = checks
 
     def _made(self) -> tuple[Emulator, Any]:
         if self._given:
@@ -110,7 +129,7 @@ class World:
             return value
         if self._runner is None:
             self._runner = asyncio.Runner()
-        return self._runner.run(value)
+        return self._runner.run(value, context=contextvars.copy_context())
 
     def close(self) -> None:
         """Let go of what async setups ran on."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from emulator.server.wire.refusals import NoRoute
 from emulator.workers.config import load_all
+from emulator.workers.host import Attachable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -50,9 +51,13 @@ class Workers:
             introduce(directory, config, now_us)
 
     def close(self) -> None:
-        """Let go of them."""
+        """Let go of them, and end the processes that they run in."""
+        deliveries = self._emulator.timeline.deliveries
         while self.served:
-            self.served.pop().worker.close()
+            worker = self.served.pop().worker
+            worker.close()
+            if isinstance(worker, Attachable):
+                deliveries.remove(worker.target().runtime)
 
     def find(self, name: str | None) -> Served:
         """The Worker of a name; without one, the first. Refuses with 7003."""

@@ -7,14 +7,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-import multiprocessing
 import os
-import signal
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from importlib.metadata import version as version_of
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
+from emulator.pool.processes import cores, processes
 from emulator.simulate import exact_run as exact
 from emulator.simulate.by_count import run as batched
 from emulator.simulate.output.report import BATCHED, EXACT, report
@@ -22,7 +20,9 @@ from emulator.simulate.settings import with_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
 
+    from emulator.pool.processes import Pool
     from emulator.simulate.scenario import Scenario
     from emulator.simulate.settings import Value
 
@@ -75,11 +75,6 @@ def _work(scenario: Scenario, method: str) -> dict[str, Any]:
     return slim(simulate(scenario, method))
 
 
-def _quiet() -> None:
-    """A child leaves Ctrl-C to its parent, which tells it to stop."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-
 def kept(path: str | None) -> dict[str, dict[str, Any]]:
     """What an earlier run has left, by hash. Raises OSError."""
     found: dict[str, dict[str, Any]] = {}
@@ -108,9 +103,16 @@ def _keep(path: str, key: str, result: dict[str, Any]) -> None:
 
 
 def run_all(
-    jobs: list[tuple[dict[str, Value], Scenario]], method: str | None, path: str | None = None, workers: int | None = None
+    jobs: list[tuple[dict[str, Value], Scenario]],
+    method: str | None,
+    path: str | None = None,
+    workers: int | None = None,
+    scheduler: str | None = None,
 ) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Run every job that no earlier run has done; (number, report) as they are done. Raises Unfit and OSError."""
+    """Run every job that no earlier run has done, on processes here or those of a Dask `scheduler`.
+
+    (number, report) as they are done. Raises Unfit and OSError, ValueError for a scheduler that does not answer.
+    """
     known = kept(path)
     waiting = {}
     for number, (_, scenario) in enumerate(jobs):
@@ -120,28 +122,27 @@ def run_all(
             yield number, known[key]
         else:
             waiting[number] = (scenario, chosen, key)
-    count = min(len(waiting), workers or _cores())
-    if count <= 1:
+    count = min(len(waiting), workers or cores())
+    if count <= 1 and scheduler is None:
         for number, (scenario, chosen, key) in waiting.items():
             result = _work(scenario, chosen)
             if path is not None:
                 _keep(path, key, result)
             yield number, result
         return
-    context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(count, mp_context=context, initializer=_quiet)
-    try:
+    with _pool(count, scheduler) as pool:
         futures = {pool.submit(_work, scenario, chosen): (number, key) for number, (scenario, chosen, key) in waiting.items()}
-        for future in as_completed(futures):
+        for future in pool.as_done(futures):
             number, key = futures[future]
             result = future.result()
             if path is not None:
                 _keep(path, key, result)
             yield number, result
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _cores() -> int:
-    affinity = getattr(os, "sched_getaffinity", None)
-    return len(affinity(0)) if affinity is not None else os.cpu_count() or 1
+def _pool(count: int, scheduler: str | None) -> AbstractContextManager[Pool]:
+    if scheduler is None:
+        return processes(count)
+    from emulator.pool.cluster import cluster
+
+    return cluster(scheduler)

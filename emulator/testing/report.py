@@ -26,7 +26,8 @@ class Report:
     """Counts, messages, warnings and errors of a run up to a moment. `str()` gives tables, `to_json()` the same for machines.
 
     `queues` maps names to QueueCounts, of every queue that there was; `messages` are the states of all messages, in order of
-    sending: state, owner, path and the four layers; `operations` are what each queue would be billed for; `faults` are those
+    sending: state, owner, path and the four layers; `concurrency` is the most batches of each queue that were out at once,
+    `operations` what it would be billed for; `faults` are those
     that were switched on or acted; `warnings` are Cloudflare's, on calls that had no effect, and the emulator's own; `errors`
     are the failures of handlers: (at, queue, batch, error).
     """
@@ -37,6 +38,7 @@ class Report:
         self._end, self._consumed = len(ledger.records.rows), frozenset(ledger.consumed)
         tallies = sorted(ledger.tallies.items())
         self.queues = {name: tally.counts(name) for name, tally in tallies}
+        self.concurrency = {name: tally.peak for name, tally in tallies if tally.peak}
         billed = {name: tally.billed(empty.get(name, 0)) for name, tally in tallies}
         self.operations = {name: done for name, done in billed.items() if done.total}
         self.faults = account.fault_counts
@@ -75,6 +77,7 @@ class Report:
             "queues": {name: counts._asdict() for name, counts in self.queues.items()},
             "states": self.states,
             "retries": {str(count): messages for count, messages in self.retries.items()},
+            "concurrency": self.concurrency,
             "operations": {name: {**done._asdict(), "total": done.total} for name, done in self.operations.items()},
             "faults": [fault._asdict() for fault in self.faults],
             "messages": [each.as_dict() for each in self.messages],
@@ -103,6 +106,8 @@ class Report:
             parts += ["States", table(("state", "messages"), [(name, str(n)) for name, n in self.states.items()])]
             parts += ["Layers", table_of_depths(self.messages)]
             parts += ["Retries", table(("retries", "messages"), [(str(n), str(count)) for n, count in self.retries.items()])]
+            batches = [(name, str(peak)) for name, peak in self.concurrency.items()]
+            parts += ["Batches out at once", table(("queue", "most"), batches)] if batches else []
             rows = [[name, *map(str, done), str(done.total)] for name, done in self.operations.items()]
             parts += ["Operations", table(("queue", *Operations._fields, "total"), rows)]
         if self.faults:

@@ -20,6 +20,8 @@ from emulator.workers.cron import Cron
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from cfq_lint.model.finding import Finding
+
 JSON_SINCE = "2024-03-18"
 """Compatibility date from which a body without a content type is json; before it, v8."""
 CODES_SINCE = "2026-03-12"
@@ -30,6 +32,14 @@ CLASSES_FLAG = "python_no_global_handlers"
 
 _NAMED_BY = {"durable_objects": "name", "send_email": "name", "ratelimits": "name", "unsafe": "name"}
 """Which member of a binding is its name; of all others, `binding`."""
+_ONLY_UNWISE = frozenset({
+    "CFQ003",  # a key given twice: the last one holds
+    "CFQ104", "CFQ108", "CFQ118",  # keys that wrangler does not know: "Unexpected fields"
+    "CFQ206", "CFQ207",  # settings of producers and consumers that a deploy does not send
+    "CFQ308", "CFQ309",  # delays that outlive the message, and failures that lose it: the service takes both
+    "CFQ402",  # another environment consumes the queue as well; this one is deployed alone
+})  # fmt: skip
+"""Errors of the linter that neither wrangler nor Cloudflare refuses."""
 _EMULATED = frozenset({"queues", "vars", "kv_namespaces", "d1_databases"})
 _OWN = frozenset({
     "ai", "analytics_engine_datasets", "browser", "cloudchamber", "containers", "d1_databases", "define", "dispatch_namespaces",
@@ -52,8 +62,8 @@ class Config(NamedTuple):
 
     `consumers` by queue, queues by binding, plain variables, stores, the keys of the bindings that are not emulated by name,
     and what dates and flags mean. `crons` are those of `triggers`. `main` is None where there is none. `classes` tells which
-    handlers of a Python Worker count: True classes, False `on_queue`, None what there is. `settings` are all keys,
-    as plain values.
+    handlers of a Python Worker count: True classes, False `on_queue`, None what there is. `settings` are all keys, as plain
+    values; `warnings` tell what is only unwise.
     """
 
     file: Path
@@ -72,6 +82,7 @@ class Config(NamedTuple):
     crons: tuple[Cron, ...] = ()
     date: str = ""
     settings: Mapping[str, Any] = {}
+    warnings: tuple[str, ...] = ()
 
     @property
     def owner(self) -> str:
@@ -82,7 +93,8 @@ class Config(NamedTuple):
 def load(path: str | PathLike[str], env: str | None, plan: str, *, but: frozenset[str] = frozenset()) -> Config:
     """Read a file, or the first wrangler file of a folder.
 
-    Raises ConfigRefused, with the findings, for a file with errors (but for those of the rules `but`) or without `env`.
+    What wrangler and Cloudflare take, however unwise it is, is a warning of the config. Raises ConfigRefused, with the
+    findings, for a file with errors (but for those of the rules `but`), and for one with environments but none of that name.
     """
     try:
         worker = read_worker(fspath(path), env)
@@ -90,16 +102,24 @@ def load(path: str | PathLike[str], env: str | None, plan: str, *, but: frozense
         raise ConfigRefused(str(error)) from error
     where = worker.document.path
     report = lint_paths([where], env=env, plan=plan)
-    wrong = [finding for finding in report.findings if finding.severity == "error" and finding.code not in but]
+    errors = [finding for finding in report.findings if finding.severity == "error" and finding.code not in but]
+    wrong = [finding for finding in errors if finding.code not in _ONLY_UNWISE]
     if wrong or report.problems:
-        lines = [*report.problems, *(f"{f.path}:{f.line}:{f.column}: {f.code} {f.name}: {f.message}" for f in wrong)]
-        raise ConfigRefused(f"{where} has errors:\n" + "\n".join(lines), wrong)
-    if worker.lacks_selected:
-        known = ", ".join(sorted(each.name for each in worker.every_environment if each.name)) or "none"
+        raise ConfigRefused("\n".join([f"{where} has errors:", *report.problems, *map(_shown, wrong)]), wrong)
+    known = ", ".join(sorted(each.name for each in worker.every_environment if each.name))
+    if worker.lacks_selected and known:
         raise ConfigRefused(f"{where} has no environment {env!r} (environments: {known})")
-    chosen = worker.top if env is None else worker.environments[0]
+    warnings = [_shown(finding) for finding in errors if finding.code in _ONLY_UNWISE]
+    if worker.lacks_selected:
+        warnings.append(f"{where} has no environments, and so no {env!r}: as wrangler does, its top level is taken")
+    chosen = worker.top if env is None or worker.lacks_selected else worker.environments[0]
     # A plan holds many Workers, and without a choice they are all deployed.
-    return _config(Path(where), chosen, worker.environments if worker.is_plan and env is None else [chosen])
+    deployed = worker.environments if worker.is_plan and env is None else [chosen]
+    return _config(Path(where), chosen, deployed)._replace(warnings=tuple(warnings))
+
+
+def _shown(finding: Finding) -> str:
+    return f"{finding.path}:{finding.line}:{finding.column}: {finding.code} {finding.name}: {finding.message}"
 
 
 def load_all(paths: str | PathLike[str] | Iterable[str | PathLike[str]], env: str | None, plan: str) -> list[Config]:
@@ -108,9 +128,12 @@ def load_all(paths: str | PathLike[str] | Iterable[str | PathLike[str]], env: st
     found = [load(path, env, plan) for path in listed]
     whose: dict[str, Config] = {}
     for config in found:
-        for name in config.consumers:
+        for name in list(config.consumers):
             other = whose.setdefault(name, config)
-            if other.script != config.script:
+            if other is not config and other.owner == config.owner:  # one Worker: its later deploy changes the consumer
+                del other.consumers[name]
+                whose[name] = config
+            elif other.owner != config.owner:
                 raise ConfigRefused(
                     f"queue {name!r} is consumed by {other.file} and by {config.file}: it may have one consumer"
                 )
@@ -183,9 +206,13 @@ def _crons(file: Path, environment: Environment) -> tuple[Cron, ...]:
 
 def _consumer(fields: dict[str, Any]) -> Consumer:
     """The keys that a consumer has in the file; the service's defaults for the others."""
-    known = {name: value for name, value in fields.items() if name in Consumer._fields and value is not None}
+    known = {name: value for name, value in fields.items() if name in _SENT and value is not None}
     known = {name: int(value) if isinstance(value, float) and value.is_integer() else value for name, value in known.items()}
     return Consumer(**known | {"dead_letter_queue": known.get("dead_letter_queue") or None})
+
+
+_SENT = frozenset(Consumer._fields) - {"visibility_timeout_ms"}
+"""What a deploy sends of a consumer's settings."""
 
 
 def _on(flag: str, since: str, date: str, flags: frozenset[str]) -> bool:

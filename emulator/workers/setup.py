@@ -40,8 +40,10 @@ def bindings_of(
 ) -> dict[str, Any]:
     """Variables, queues and stores by the names that a Worker knows them by; what is not emulated says so when it is used.
 
-    `queue` gives a queue by its name, `stores` the account's; `warn` hears of what is not emulated.
+    `queue` gives a queue by its name, `stores` the account's; `warn` hears of what is not emulated, and of what is unwise.
     """
+    for text in config.warnings:
+        warn(text)
     bound: dict[str, Any] = dict(config.variables)
     for name, each in config.bindings.items():
         bound[name] = Binding(queue(each), config.content_type, exposes_codes=config.exposes_codes)

@@ -18,7 +18,7 @@ FLOORS = {
         7: ("cli",),
     },
     "emulator": {
-        0: ("core",),
+        0: ("core", "pool"),
         1: ("engine",),
         2: ("workers",),
         3: ("testing",),

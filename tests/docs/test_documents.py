@@ -133,7 +133,8 @@ def test_the_action_lints_and_fails_as_its_inputs_say(given, code, tmp_path):
 
 
 def test_the_table_of_the_estimate_is_what_is_counted():
-    from cfq_lint.estimate.model import MONTH_SECONDS, Retries, reads
+    from cfq_lint.estimate.model import MONTH_SECONDS, Retries
+    from cfq_lint.estimate.reckoning import reads
     from cfq_lint.facts.pricing import usd
 
     page = (ROOT / "docs" / "estimate.md").read_text(encoding="utf-8")

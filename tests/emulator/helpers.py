@@ -55,11 +55,12 @@ def throw(_batch):
 
 
 def plugin_options():
-    """What tells a pytest of its own about the plugin: nothing where the distribution is installed and names it."""
+    """What tells a pytest of its own about the plugins: nothing where the distribution is installed and names them."""
     from importlib.metadata import entry_points
 
-    known = any(entry.value == "emulator.testing.pytest_plugin" for entry in entry_points(group="pytest11"))
-    return ["-p", "no:cacheprovider"] if known else ["-p", "emulator.testing.pytest_plugin", "-p", "no:cacheprovider"]
+    known = {entry.value for entry in entry_points(group="pytest11")}
+    needed = [name for name in ("emulator.testing.pytest_plugin", "emulator.explore.pytest_plugin") if name not in known]
+    return [*(option for name in needed for option in ("-p", name)), "-p", "no:cacheprovider"]
 
 
 def calls_in(work):

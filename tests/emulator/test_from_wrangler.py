@@ -215,3 +215,49 @@ def test_a_handler_has_the_stores_and_is_told_of_what_is_not_emulated(load):
     ]
     emu.env.BUCKET = "a fake"
     assert emu.env.BUCKET == "a fake"
+
+
+CONSUMED = {"queues": {"consumers": [{"queue": "jobs", "max_batch_timeout": 0}]}}
+UNWISE = {
+    "no retries and no dead-letter queue": ({"queues": {"consumers": [{"queue": "jobs", "max_retries": 0}]}}, {}, "CFQ309"),
+    "a retry that outlives the retention": ({"queues": {"consumers": [{"queue": "jobs", "retry_delay": 86_400}]}}, {"plan": "free"}, "CFQ308"),
+    "a delay that no deploy sends": ({"queues": {"producers": [{"binding": "A", "queue": "jobs", "delivery_delay": -4}]}}, {}, "CFQ206"),
+    "a timeout that no deploy sends": ({"queues": {"consumers": [{"queue": "jobs", "visibility_timeout_ms": 10**9}]}}, {}, "CFQ207"),
+    "a key of another place": ({"queues": {"consumers": [{"queue": "jobs", "message_retention_period": 60}]}}, {}, "CFQ108"),
+    "a misspelt list": ({"queues": {"consumer": [{"queue": "jobs"}], "producers": [{"binding": "A", "queue": "jobs"}]}}, {}, "CFQ104"),
+    "a misspelt key": ({**CONSUMED, "queues_consumers": [{"queue": "other"}]}, {}, "CFQ118"),
+    "another environment's consumer": ({**CONSUMED, "env": {"x": CONSUMED}}, {}, "CFQ402"),
+    "no environments at all": (CONSUMED, {"env": "staging"}, "no environments, and so no 'staging'"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("content", "options", "told"), UNWISE.values(), ids=UNWISE)
+def test_what_is_only_unwise_runs_and_is_told(load, content, options, told):
+    emu = load(BASE | content, **options)
+    assert emu.queues == ["jobs"]
+    [warning] = emu.report().warnings
+    assert told in warning
+
+
+def test_a_message_without_retries_is_dropped_as_in_production(load):
+    emu = load(BASE | {"queues": {"consumers": [{"queue": "jobs", "max_retries": 0, "max_batch_timeout": 0}]}})
+    emu.attach(lambda batch: batch.retryAll())
+    emu.queue("jobs").send(1)
+    emu.run_until_idle()
+    assert fates(emu) == [(1, "dropped")]
+
+
+def test_two_files_of_one_worker_are_one_worker_and_the_later_deploy_holds(tmp_path):
+    for name, size in (("a", 1), ("b", 2)):
+        queues = {"consumers": [{"queue": "jobs", "max_batch_size": size}]}
+        (tmp_path / f"{name}.json").write_text(json.dumps(BASE | {"queues": queues}))
+    emu = Emulator.from_wrangler([tmp_path / "a.json", tmp_path / "b.json"])
+    assert emu.queue("jobs").consumer["max_batch_size"] == 2
+
+
+def test_two_files_without_a_name_are_two_workers(tmp_path):
+    for name in ("a", "b"):
+        content = {key: value for key, value in BASE.items() if key != "name"} | CONSUMED
+        (tmp_path / f"{name}.json").write_text(json.dumps(content))
+    with pytest.raises(Refused, match="may have one consumer"):
+        Emulator.from_wrangler([tmp_path / "a.json", tmp_path / "b.json"])

@@ -18,6 +18,8 @@ TOOL = "tool"  # something of the package of configurations; its value: the path
 OTHERWISE = "otherwise"  # a mode that the file does not name: equal to no text of it
 ELSEWHERE = -1
 """Start and end of what stands in another file."""
+SPREAD = "\ue001"
+"""The key of a member that stands for all keys that an unknown spread may bring."""
 SCALARS = frozenset({STRING, NUMBER, BOOLEAN, NULL, BROKEN, UNDEFINED, OTHERWISE, TOOL, FUNCTION})
 
 
@@ -75,3 +77,42 @@ def joined(one: Node, other: Node) -> Node:
     if one.kind == other.kind and one.value == other.value and one.kind in {STRING, NUMBER, BOOLEAN, NULL, UNDEFINED}:
         return one
     return unknown(one.start, one.end)
+
+
+def part_of(value: Node, key: str) -> Node | None:
+    """A member of a value; None where it is not known."""
+    if value.kind == TOOL:
+        return Node(TOOL, value.start, value.end, (*value.value, key))
+    if value.kind == OBJECT:
+        members = members_of(value)
+        if key in members:
+            return members[key].node
+        return None if SPREAD in members else Node(UNDEFINED, value.start, value.end, None)
+    if value.kind == ARRAY and key.isdecimal():
+        items = value.value
+        return items[int(key)] if int(key) < len(items) and all(each.kind != BROKEN for each in items) else None
+    if value.kind == ARRAY and key == "length" and all(each.kind != BROKEN for each in value.value):
+        return constant(len(value.value), value.start, value.end)
+    return None
+
+
+def tool(path: tuple[str, ...], arguments: list[Node], span: tuple[int, int]) -> Node:
+    """What the package of configurations makes of a call: `triggers.queue(options)` is `{type: "queue", ...options}`."""
+    if not path:
+        return unknown(*span)
+    first = arguments[0] if arguments else Node(UNDEFINED, *span, None)
+    if path[-1] in {"defineConfig", "defineWorker", "defineSettings", "defineContainer"}:
+        if path[-1] == "defineWorker" and first.kind == OBJECT:
+            return Node(OBJECT, first.start, first.end, [*first.value, Member("type", *span, constant("worker", *span))])
+        return first
+    group = path[-2] if len(path) > 1 else ""
+    if group not in {"bindings", "triggers", "exports"}:
+        return unknown(*span)
+    kind = Member("type", *span, constant("".join(f"-{each.lower()}" if each.isupper() else each for each in path[-1]), *span))
+    if group == "bindings" and path[-1] in {"text", "json"}:
+        return Node(OBJECT, *span, [kind, Member("value", *span, first)])
+    if first.kind == UNDEFINED:
+        return Node(OBJECT, *span, [kind])
+    if first.kind != OBJECT:
+        return Node(OBJECT, *span, [kind, Member(SPREAD, *span, unknown(*span))])
+    return Node(OBJECT, *span, [kind, *first.value])

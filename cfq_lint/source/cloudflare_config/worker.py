@@ -10,12 +10,13 @@ import os
 
 from cfq_lint.facts.keys import CONSUMER_KEYS, PRODUCER_KEYS
 from cfq_lint.source.cloudflare_config import keys
-from cfq_lint.source.cloudflare_config.evaluate import SPREAD, Budget, Module
+from cfq_lint.source.cloudflare_config.evaluate import Budget, Module
 from cfq_lint.source.cloudflare_config.syntax import Source, walk
 from cfq_lint.source.cloudflare_config.values import (
     ELSEWHERE,
     FUNCTION,
     OTHERWISE,
+    SPREAD,
     TOOL,
     UNDEFINED,
     constant,

@@ -167,12 +167,13 @@ def is_named_aside(mark: Mark) -> bool:
             for each in (at, *at.parts)
             if isinstance(each, n.Name | n.Member)
         ]
-        if any(_SIDE.search(word) for word in words):
+        if any(_SIDE.search(word) or _TOLD_ON.match(word) for word in words):
             return True
         waiting += [each for each in at.parts if isinstance(each, n.Invoke | n.Member)]
     return False
 
 
+_TOLD_ON = re.compile(r"publish|emit|broadcast|push_?[Uu]pdate|send(?:Update|Event|Progress)")
 _TOLD = re.compile(
     r"slack|discord|telegram|pagerduty|analytics|telemetry|metric|healthcheck|hc-ping|log|sentry|posthog|alert", re.IGNORECASE
 )
@@ -182,3 +183,8 @@ def is_told(called: Called) -> bool:
     """Whether a request only tells somebody what happened: by the texts and names that it is given."""
     names = [part for each in called.given[:1] for part in each.chain]
     return _TOLD.search(" ".join([called.text.partition("\n\n")[0][:200], *names])) is not None
+
+
+def returns_errors(called: Called) -> bool:
+    """Whether a client gives its errors back and throws none, as Supabase's does."""
+    return any("supabase" in part.lower() for part in called.chain) and "throwOnError" not in called.chain

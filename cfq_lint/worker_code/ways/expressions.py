@@ -5,7 +5,7 @@ from __future__ import annotations
 from cfq_lint.worker_code.tree import nodes as n
 from cfq_lint.worker_code.ways.conditions import UNKNOWN, Conditions
 from cfq_lint.worker_code.ways.marks import Mark
-from cfq_lint.worker_code.ways.state import HTTP, MISSING, REJECTED, Flow, State, TooLong
+from cfq_lint.worker_code.ways.state import HTTP, MISSING, OF_STATUS, REJECTED, Flow, State, TooLong
 from cfq_lint.worker_code.ways.values import (
     ATTEMPTS,
     BATCH,
@@ -478,7 +478,10 @@ class Expressions(Conditions):
         made = Value(BOOLEAN, related=first.related or second.related, call=first.call or second.call)
         (held,), (failed,) = (list(holds) or [State()])[:1], (list(fails) or [State()])[:1]
         call = first.call or second.call
-        if held.failed is not None or failed.failed is not None:
+        is_of_status = any(each.tells(OF_STATUS) for each in (held, failed))
+        if is_of_status:
+            made.guard = (OF_STATUS, True, call)
+        elif held.failed is not None or failed.failed is not None:
             made.guard = (HTTP, held.failed is not None, call)
         elif held.guards or failed.guards:
             guard, _ = next(iter(held.guards or failed.guards))

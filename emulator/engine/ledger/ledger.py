@@ -100,6 +100,13 @@ class Ledger:
 
     def _note(self, event: Event) -> None:
         """What events tell beside the steps of messages: queues, consumers, purges, and what is said of batches and calls."""
+        if isinstance(event, happened.Delivered):
+            tally = self.tallies[event.queue]
+            tally.out += 1
+            tally.peak = max(tally.peak, tally.out)
+            return
+        if isinstance(event, happened.Settled):
+            self.tallies[event.queue].out -= 1
         if isinstance(event, happened.QueueCreated):
             self.tally(event.queue)
         elif isinstance(event, happened.ConsumerSet):

@@ -69,17 +69,22 @@ class Operations(NamedTuple):
 class Tally:
     """The numbers of one queue. `messages` counts them by kind of step, `ended` for each end by their attempts.
 
+    `out` batches are with a push consumer, and `peak` is the most that were.
+
     What is remembered of a message (`attempts`, `large` ones' operations, `repeated`) is forgotten when it ends.
     """
 
-    __slots__ = ("attempts", "dedupe_hits", "duplicates", "ended", "large", "messages", "operations", "repeated", "retries")
+    __slots__ = (
+        "attempts", "dedupe_hits", "duplicates", "ended", "large", "messages", "operations", "out", "peak", "repeated",
+        "retries",
+    )  # fmt: skip
 
     def __init__(self) -> None:
         self.messages: dict[Kind, int] = dict.fromkeys(Kind, 0)
         self.retries: Counter[int] = Counter()
         self.ended: dict[Kind, Counter[int]] = {}
         self.operations: Counter[str] = Counter()
-        self.duplicates = self.dedupe_hits = 0
+        self.duplicates = self.dedupe_hits = self.out = self.peak = 0
         self.attempts: dict[str, int] = {}
         self.large: dict[str, int] = {}
         self.repeated: set[str] = set()
@@ -105,6 +110,7 @@ class Tally:
         """Take from a queue what has to be known of the messages in it."""
         held = queue.messages.values()
         self.attempts = {message.id: message.attempts for message in held if message.attempts}
+        self.out = self.peak = len(queue.flights)
         self._weigh((message.id, message.body) for message in held if len(message.body) > _SMALL_BYTES)
 
     def _weigh(self, messages: Iterable[tuple[str, bytes]]) -> None:

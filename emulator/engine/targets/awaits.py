@@ -7,7 +7,7 @@ import inspect
 import types
 import warnings
 from collections.abc import Coroutine, Generator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from emulator.engine.faults import DIED, LIMIT, WorkerCrashed
 from emulator.engine.targets.invocation import current, may_die_before, may_die_behind
@@ -16,6 +16,18 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from emulator.engine.delivery import Delivery
+
+F = TypeVar("F", bound=Any)
+
+
+ASKING: set[types.CodeType] = set()
+"""Coroutines of the emulator's own that ask for their faults themselves."""
+
+
+def asks(function: F) -> F:
+    """Such a coroutine."""
+    ASKING.add(function.__code__)
+    return function
 
 
 class Settled:
@@ -116,7 +128,7 @@ def late_answer(what: Any = None) -> Generator[Any, Any, None]:
 def await_point(awaitable: Any) -> Generator[Any, Any, Any]:
     """Await something for a handler that a search has rewritten: its process may die before it and behind it."""
     invocation = current.get()
-    if invocation is None or isinstance(awaitable, Settled):
+    if invocation is None or isinstance(awaitable, Settled) or getattr(awaitable, "cr_code", None) in ASKING:
         return (yield from awaitable.__await__())
     delivery = invocation.delivery
     if delivery.dead:
@@ -125,7 +137,8 @@ def await_point(awaitable: Any) -> Generator[Any, Any, Any]:
     if not delivery.active:
         return (yield from awaitable.__await__())
     delivery.pointed = True
-    where = getattr(awaitable, "__qualname__", None)
+    chance = delivery.deliveries.account.chance
+    where = chance.described(awaitable)
     point = delivery.choose(3, "crashes_at_await", where)
     if point == 1:
         _give_up(awaitable)
@@ -133,6 +146,8 @@ def await_point(awaitable: Any) -> Generator[Any, Any, Any]:
     value = yield from awaitable.__await__()
     if delivery.dead:
         raise WorkerCrashed(DIED)
+    if where is not None:
+        chance.heard(delivery, where)
     if point:
         delivery.crash()
     delivery.may_be_cut(where)
@@ -140,6 +155,7 @@ def await_point(awaitable: Any) -> Generator[Any, Any, Any]:
     return value
 
 
+@asks
 async def late_call(what: Any, work: Callable[[], Any], lost: Callable[[], Exception]) -> Any:
     """A call of something outside, as `bound` makes it, whose work may have to be awaited."""
 
@@ -150,6 +166,7 @@ async def late_call(what: Any, work: Callable[[], Any], lost: Callable[[], Excep
     return await finished(what, done(), lost)
 
 
+@asks
 async def finished(what: Any, work: Awaitable[Any], lost: Callable[[], Exception]) -> Any:
     """Await the work of a call outside: it acts only then."""
     invocation = current.get()

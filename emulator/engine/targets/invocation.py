@@ -6,6 +6,9 @@ import asyncio
 import contextvars
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import msgspec
+
+from emulator.engine.allowance import TooManySubrequests, of_request
 from emulator.engine.faults import DIED, WorkerCrashed
 
 if TYPE_CHECKING:
@@ -25,21 +28,21 @@ current: contextvars.ContextVar[Invocation | None] = contextvars.ContextVar("inv
 """The invocation whose code runs, so that its tasks and its calls can be told from others."""
 
 
-class Invocation:
-    """One batch in the hands of its handler. `open_awaits` counts the handler and what it asked to wait for.
+class Invocation(msgspec.Struct, eq=False):
+    """One batch in the hands of its handler. `open_awaits` counts the handler and what it asked to wait for, `calls` its calls.
 
     With `waits`, the batch ends when its `waitUntil` promises have ended.
     """
 
-    __slots__ = ("calling", "delivery", "mortal", "open_awaits", "returned", "tasks", "waits")
-
-    def __init__(self, delivery: Delivery, *, waits: bool = True) -> None:
-        self.delivery, self.waits = delivery, waits
-        self.returned = self.calling = False
-        self.open_awaits = 0
-        self.mortal: Callable[[Any], Any] | None = None
-        """What makes a coroutine one whose process may die: for the tasks that a handler begins."""
-        self.tasks: dict[asyncio.Task[Any], None] = {}  # in order, so that every run cuts them off in the same order
+    delivery: Any  # Delivery
+    waits: bool = True
+    returned: bool = False
+    calling: bool = False
+    open_awaits: int = 0
+    calls: int = 0
+    mortal: Any = None
+    """What makes a coroutine one whose process may die: for the tasks that a handler begins."""
+    tasks: dict[asyncio.Task[Any], None] = {}  # in order, so that every run cuts them off in the same order
 
     def forget(self, task: asyncio.Task[Any]) -> None:
         """A task of this invocation is done."""
@@ -66,7 +69,7 @@ def own_task(loop: Any, invocation: Invocation, work: Any, **options: Any) -> as
 
 def may_die_reading(delivery: Delivery) -> None:
     """Choose the message at whose body the process dies, if it does."""
-    place = delivery.choose(len(delivery.event.ids) + 1, "crashes")
+    place = delivery.choose(len(delivery.event.ids) + 1, "crashes", delivery.event.ids)
     if not place:
         return
     doomed = delivery.event.ids[place - 1]
@@ -85,11 +88,19 @@ def bound(what: Any, work: Callable[[], T], lost: Callable[[], Exception] | None
     fails or its answer gets lost. `what` is said to people.
     """
     invocation = current.get()
-    if invocation is None or invocation.calling:  # a binding may be made of another
+    if invocation is None:
+        if (calls := of_request.get()) is not None:
+            calls.spend()
+        return work()
+    if invocation.calling:  # a binding may be made of another
         return work()
     delivery = invocation.delivery
     if delivery.dead:
         raise WorkerCrashed(DIED)
+    invocation.calls += 1
+    most = delivery.deliveries.account.calls_max
+    if most is not None and invocation.calls > most:
+        raise TooManySubrequests
     if not delivery.active:
         return work()
     point = may_die_before(delivery, what, lost)

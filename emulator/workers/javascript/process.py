@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import contextlib
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -25,7 +26,9 @@ START_SECONDS = 30.0
 CONFIG, DRIVER, PARENT, SAID = "config.capnp", "driver.sock", "parent.sock", "said"
 """Files of the folder: the configuration, the socket that workerd listens on, ours, and what workerd writes."""
 _LOOK_SECONDS = 0.002
-_NOISE = ("NOSENTRY", "; stack:", "warning: ")
+_NOISE = ("NOSENTRY", "; stack:", "warning: ", 'Worker "driver"')
+_OURS = re.compile(r"service worker\d+: ")
+"""What only our own configuration knows."""
 
 
 class Process:
@@ -70,14 +73,11 @@ class Process:
         """Wait until a request has been answered: the socket's file stands before anybody listens."""
         until = real_seconds() + START_SECONDS
         while real_seconds() < until and child.poll() is None:
-            with contextlib.suppress(OSError):
-                connection = self.connect()
+            with contextlib.suppress(OSError), contextlib.closing(self.connect()) as connection:
                 connection.sock.settimeout(max(0.1, until - real_seconds()))
                 connection.sock.sendall(question("/cfq/ready", b"{}"))
                 if connection.sock.recv(1):
-                    connection.close()
                     return
-                connection.close()
             wait_really(_LOOK_SECONDS)
         said = self.said()
         if child.poll() is None:
@@ -99,7 +99,8 @@ class Process:
         """What workerd has written, without what only its makers read."""
         with contextlib.suppress(OSError):
             text = (self.folder / SAID).read_text(encoding="utf-8", errors="replace")
-            return "\n".join(line for line in text.splitlines() if not any(noise in line for noise in _NOISE)).strip()
+            lines = [line for line in text.splitlines() if not any(noise in line for noise in _NOISE)]
+            return _OURS.sub("", "\n".join(lines)).strip()
         return ""
 
     @property

@@ -10,8 +10,9 @@ from http.client import responses
 from random import Random
 from typing import TYPE_CHECKING, Any
 
+from emulator.engine.allowance import Calls, of_request
 from emulator.engine.clock import moment, moment_us
-from emulator.engine.targets.awaits import late_call
+from emulator.engine.targets.awaits import asks, late_call
 from emulator.engine.targets.invocation import LOST
 from emulator.workers.outgoing import Outgoing, answer_of
 from emulator.workers.python.batch import WorkerBatch
@@ -121,6 +122,7 @@ class Worker:
         context = RequestContext(self._host.keep)
 
         async def handle() -> Any:
+            of_request.set(Calls(self._host.account.calls_max))
             found = self._entry.find(name, self.env, context)
             result = call_with(found, given, (self.env, context)) if found is not None else None
             return await result if inspect.isawaitable(result) else result
@@ -175,21 +177,26 @@ class Worker:
             raise AttributeError(message)
         return found
 
+    @asks
     async def _fetch_out(self, resource: Any, init: Any = None, /, **options: Any) -> Response:
         """The Worker's own `fetch`. Raises FetchRefused without a responder."""
         options.pop("fetcher", None)
         request = Request(resource, init, **options)
         at = moment(self._host.now_us())
         sent = Outgoing(str(request.method), request.url, request.headers, request.body or b"", at)
-        self.fetches.append(sent)
         if self.responder is None:
+            self.fetches.append(sent)
             raise FetchRefused(sent.method, sent.url)
-        responder = self.responder
-        answer = await late_call((sent.method, sent.url), lambda: responder(sent), lambda: JsException(LOST))
+        answer = await late_call((sent.method, sent.url, sent.body), lambda: self._answer(sent), lambda: JsException(LOST))
         status, headers, body = answer_of(answer)
         response = Response(body, status, responses.get(status, ""), headers)
         response.url = request.url
         return response
+
+    def _answer(self, sent: Outgoing) -> Any:
+        """What the test answers a request with that goes out."""
+        self.fetches.append(sent)
+        return self.responder(sent)
 
     def _wait_until(self, awaitable: Any) -> None:
         context = _context.get()

@@ -39,11 +39,11 @@ class D1(Partial):
     def batch(self, statements: Iterable[Statement]) -> Promise:
         """Run statements in one transaction: all or nothing. Gives their results."""
         listed = list(statements)
-        return Promise(lambda: self._batch(listed), ("D1", "; ".join(each.text for each in listed)))
+        return Promise(lambda: self._batch(listed), ("D1", *(each.text for each in listed)))
 
     def exec(self, sql: str) -> Promise:
         """Run every statement of a text. Gives `count` and `duration`."""
-        return Promise(lambda: self._exec(sql), ("D1", sql))
+        return Promise(lambda: self._exec(sql), ("D1", (sql, ())))
 
     def withSession(self, _constraint: Any = None) -> D1Session:  # noqa: N802 - JavaScript's name
         """A session: the database, with bookmarks."""

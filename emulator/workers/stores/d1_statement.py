@@ -27,9 +27,9 @@ class Statement(Partial):
         self._database, self._sql, self._values = database, sql, values
 
     @property
-    def text(self) -> str:
-        """The statement."""
-        return self._sql
+    def text(self) -> tuple[str, tuple[Any, ...]]:
+        """The statement, and its values."""
+        return self._sql, self._values
 
     def bind(self, *values: Any) -> Statement:
         """Values for `?`, `?1`. Raises JsException (D1_TYPE_ERROR) for what is no null, number, text, boolean or bytes."""
@@ -37,18 +37,18 @@ class Statement(Partial):
 
     def first(self, column: Any = None) -> Promise:
         """The first row, or one column of it; None when there is no row."""
-        return Promise(lambda: self._first(column), ("D1", self._sql))
+        return Promise(lambda: self._first(column), ("D1", self.text))
 
     def all(self) -> Promise:
         """`success`, `results` (rows) and `meta`."""
-        return Promise(self.result, ("D1", self._sql))
+        return Promise(self.result, ("D1", self.text))
 
     run = all  # noqa: A003 - D1's names
 
     def raw(self, options: Any = None, **named: Any) -> Promise:
         """Rows as lists; with `columnNames`, the names first."""
         names = convert.options_of(options, named).get("columnNames")
-        return Promise(lambda: self._raw(with_names=bool(names)), ("D1", self._sql))
+        return Promise(lambda: self._raw(with_names=bool(names)), ("D1", self.text))
 
     def result(self) -> JsDict:
         """What `all()` resolves to. Raises JsException."""

@@ -6,7 +6,7 @@ import contextlib
 import os
 
 from cfq_lint.checklist import judge
-from cfq_lint.estimate.model import estimate
+from cfq_lint.estimate.reckoning import estimate
 from cfq_lint.model.project import project_of
 from cfq_lint.model.wrangler import Worker
 from cfq_lint.run.plan import Request, find_settings, plan_of, read_snapshot

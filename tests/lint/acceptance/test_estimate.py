@@ -8,7 +8,7 @@ import pytest
 
 from cfq_lint.checklist import html as checklist_html
 from cfq_lint.estimate import html
-from cfq_lint.estimate.model import reads
+from cfq_lint.estimate.reckoning import reads
 from cfq_lint.estimate.rows import rows
 from cfq_lint.model.account_facts import DeclaredLoad
 

@@ -16,7 +16,7 @@ from cfq_lint.checklist import text as checklist_text
 from cfq_lint.estimate import html as estimate_html
 from cfq_lint.estimate import json as estimate_json
 from cfq_lint.estimate import text as estimate_text
-from cfq_lint.estimate.model import estimate
+from cfq_lint.estimate.reckoning import estimate
 from cfq_lint.model.account_facts import DeclaredLoad
 from cfq_lint.report.schemas import as_text
 

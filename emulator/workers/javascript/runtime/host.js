@@ -182,9 +182,9 @@ export function shell(name) {
     if (value.prototype instanceof DurableObject)
       return class extends DurableObject { constructor(...args) { super(...args); return make(args); } };
     if (durable.has(name)) return class { constructor(...args) { return make(args); } };
-    return undefined;
+    return value;
   }
-  if (typeof value !== "object" || value === null) return undefined;
+  if (typeof value !== "object" || value === null) return value;
   const handlers = {};
   for (const handler of HANDLERS)
     if (typeof value[handler] === "function")
