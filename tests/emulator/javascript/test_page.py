@@ -21,8 +21,10 @@ def blocks(language):
     return re.findall(rf"^```{language}\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
 
 
-@pytest.mark.usefixtures("tools")
-def test_the_page_s_worker_passes_the_page_s_tests(pytester, monkeypatch):
+@pytest.fixture
+def project(tools, pytester, monkeypatch):
+    """A folder with what the page says; its source may be changed."""
+    del tools
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).resolve().parents[3]))
     (pytester.path / "src").mkdir()
     (pytester.path / "src" / "index.ts").write_text(blocks("ts")[0])
@@ -31,7 +33,20 @@ def test_the_page_s_worker_passes_the_page_s_tests(pytester, monkeypatch):
           {blocks("jsonc")[0]} "producers": [{{ "binding": "MY_QUEUE", "queue": "my-queue" }}] }} }}"""
     )
     pytester.makepyfile(test_retries=blocks("python")[0])
-    pytester.runpytest_subprocess(*plugin_options()).assert_outcomes(passed=2)
+    return pytester
+
+
+def test_the_page_s_worker_passes_the_page_s_tests(project):
+    project.runpytest_subprocess(*plugin_options()).assert_outcomes(passed=2)
+
+
+def test_a_mistake_in_the_source_is_all_that_a_failing_test_shows(project):
+    source = project.path / "src" / "index.ts"
+    source.write_text(source.read_text().replace("if (!answer.ok)", "if (!answer.ok"))
+    result = project.runpytest_subprocess("-k", "fourth", *plugin_options())
+    result.assert_outcomes(errors=1)
+    lines = [line for line in result.outlines if "index.ts:" in line or (".py:" in line and not line.startswith("ERROR"))]
+    assert lines == ['src/index.ts:9:22: Expected ")" but found "message"']
 
 
 def test_both_ways_expect_the_same_moments():
