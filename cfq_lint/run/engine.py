@@ -229,8 +229,9 @@ def conclude(results: Iterable[FileResult], plan: Plan, problems: Iterable[str] 
     for module in plan.rules:
         if INDEX[module].visit == RUN and not signs.isdisjoint(INDEX[module].signs):
             found += visit(load(module), {RUN: (topology,)}, facts, place)
-    found = [*{(sort_key(finding), finding.place.end): finding for finding in reversed(found)}.values()]
-    found.sort(key=sort_key)
+    # Two configurations of one Worker come to the same place in its source.
+    once = {sort_key(finding): finding for finding in reversed(found)}
+    found = [once[key] for key in sorted(once)]
     suppressed: list[Finding] = []
     sources = {each.path: each for result in ordered for each in result.sources if each.ignores}
     if sources or any(result.ignores for result in ordered):

@@ -7,18 +7,17 @@ import tempfile
 from collections import Counter
 
 from cfq_lint.facts.errors import FixFailed
-from cfq_lint.facts.record import record, replace
+from cfq_lint.facts.record import record
 from cfq_lint.model.finding import fingerprint
 from cfq_lint.run.engine import FileResult, Report, judge
 from cfq_lint.run.fixer import ROUNDS_MAX, apply, edited, is_applicable
 from cfq_lint.run.lint import ask_for, finish
 from cfq_lint.source import discovery
 from cfq_lint.source.document import Document, from_bytes
+from cfq_lint.source.files import Files, source_at
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from cfq_lint.model.finding import Finding
     from cfq_lint.run.plan import Plan
 
@@ -152,19 +151,21 @@ def _mend_source(
 def _judge(document: Document, plan: Plan, after: dict[str, bytes]) -> FileResult:
     ask_for(document, document.path, plan)  # what was computed before the fix
     discovery.survey(document, document.path, discovery.Surroundings())
-    entry = document.entry
-    if entry is not None and entry.read is not None:
-        document.entry = replace(entry, read=_Mended(entry.read, after))
+    if document.files is not None:
+        document.files = _Mended(document.files, after)
     return judge(document, plan)
 
 
-class _Mended:
-    """Reads sources as they are after the fixes so far."""
+class _Mended(Files):
+    """Sources as they are after the fixes so far."""
 
-    def __init__(self, read: Callable[[str], str | None], after: dict[str, bytes]) -> None:
-        self.read = read
+    __slots__ = ("after",)
+
+    def __init__(self, files: Files, after: dict[str, bytes]) -> None:
+        super().__init__()
+        self.source = files.source
         self.after = after
 
-    def __call__(self, path: str) -> str | None:
+    def read(self, path: str) -> str | None:
         """The text of a source."""
-        return self.after[path].decode("utf-8") if path in self.after else self.read(path)
+        return self.after[path].decode("utf-8") if path in self.after else source_at(path)

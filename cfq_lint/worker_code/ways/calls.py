@@ -373,6 +373,10 @@ class Calls(Expressions):
         constructor = self.method_of(instance, "__init__" if self.is_python else "constructor")
         if constructor is not None:
             _, states = self.run_function(constructor, given, states, out)
+            parameters = constructor.function.parameters if constructor.function is not None else ()
+            for parameter, value in zip(parameters, given, strict=False):  # `constructor(private readonly jobs: Jobs)`
+                if isinstance(parameter, n.Name) and instance.fields is not None:
+                    instance.fields.setdefault(parameter.id, value)
         elif any(holds_message(each) for each in given):
             states = self.doubted(states, self.mark(node, room))
         return instance, states
