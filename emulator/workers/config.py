@@ -15,6 +15,7 @@ from cfq_lint.facts.errors import Unreadable
 from cfq_lint.model.wrangler import Environment, read_worker
 from emulator.core.model import Consumer
 from emulator.core.refusals import ConfigRefused
+from emulator.engine.chance import remembered
 from emulator.workers.cron import Cron
 
 if TYPE_CHECKING:
@@ -96,6 +97,10 @@ def load(path: str | PathLike[str], env: str | None, plan: str, *, but: frozense
     What wrangler and Cloudflare take, however unwise it is, is a warning of the config. Raises ConfigRefused, with the
     findings, for a file with errors (but for those of the rules `but`), and for one with environments but none of that name.
     """
+    return remembered(("config", fspath(path), env, plan, but), lambda: _load(path, env, plan, but))
+
+
+def _load(path: str | PathLike[str], env: str | None, plan: str, but: frozenset[str]) -> Config:
     try:
         worker = read_worker(fspath(path), env)
     except Unreadable as error:

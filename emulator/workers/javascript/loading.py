@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from emulator.engine.chance import remembered
 from emulator.engine.targets.python import NO_WAIT_FLAG
 from emulator.workers import setup
 from emulator.workers.bindings import Binding, Environment
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
     from emulator.workers.host import Host
     from emulator.workers.javascript.bundle import Bundle
+    from emulator.workers.javascript.bundling.options import BuildOptions
+    from emulator.workers.javascript.evaluating import Evaluated
     from emulator.workers.javascript.toolchain import Toolchain
     from emulator.workers.outgoing import Outgoing
 
@@ -54,10 +57,8 @@ def load(
     Raises ConfigRefused: a tool that is missing, source that cannot be built, a Worker that does not start.
     """
     runtime = _runtime(host)
-    tools = find(config.file.absolute().parent)
-    date = min(config.date or tools.newest_date, tools.newest_date)
-    options = build_options(config.file, date, config.flags, config.settings)
-    built = bundle(options, tools)
+    key = (str(config.file), config.date, tuple(sorted(config.flags)), repr(config.settings))
+    tools, date, options, built = remembered(("bundle", *key), lambda: _built(config))
     setup.install(host.account, config, host.claimed)
     place = len(runtime.scripts)
     given = {**_dev_vars(config), **(secrets or {}), **(bindings or {})}
@@ -81,6 +82,14 @@ def load(
             host.attach(worker, name)
     host.schedule(config.owner, config.crons, worker.scheduled)
     return worker
+
+
+def _built(config: Config) -> tuple[Toolchain, str, BuildOptions, Bundle]:
+    """The programs, the compatibility date that they know, and the Worker's bundle."""
+    tools = find(config.file.absolute().parent)
+    date = min(config.date or tools.newest_date, tools.newest_date)
+    options = build_options(config.file, date, config.flags, config.settings)
+    return tools, date, options, bundle(options, tools)
 
 
 def load_file(host: Host, main: Path, **options: Any) -> Worker:
@@ -117,14 +126,18 @@ def _runtime(host: Host) -> JavaScript:
 
 def _script(config: Config, place: int, date: str, built: Bundle, bound: Bound) -> Script:
     """The Worker as workerd runs it."""
-    main, *others = built.modules
-    made = evaluating(main.file.read_text(encoding="utf-8"))
-    modules: list[tuple[str, str, str | bytes]] = [(main.name, "esModule", made.text)]
-    modules += [(each.name, each.kind, each.file.read_bytes()) for each in others]
+    made, modules = remembered(("modules", str(built.modules[0].file)), lambda: _modules(built))
     return Script(
         place, date, config.flags | built.flags, tuple(modules), made.exports, made.awaits, bound.rows, bound.links,
         bound.durable,
     )  # fmt: skip
+
+
+def _modules(built: Bundle) -> tuple[Evaluated, list[tuple[str, str, str | bytes]]]:
+    main, *others = built.modules
+    made = evaluating(main.file.read_text(encoding="utf-8"))
+    modules: list[tuple[str, str, str | bytes]] = [(main.name, "esModule", made.text)]
+    return made, [*modules, *((each.name, each.kind, each.file.read_bytes()) for each in others)]
 
 
 def _start(runtime: JavaScript, tools: Toolchain, scripts: list[Script]) -> None:

@@ -70,6 +70,8 @@ class Traffic:
         self._ours: dict[Connection, Callable[[str, list[tuple[str, str]], bytes], None] | None] = {}
         """Every connection of ours, and who waits for the answer; None where it is free."""
         self._asked = False
+        self._pinged: Connection | None = None
+        """Where the last ping is out: an answer to an earlier one, which nobody waited for, says nothing of now."""
         self._open: int | None = None
         self.pings = self.doubts = 0
         """How often workerd was asked, and how often it said that something was on its way which never came."""
@@ -132,6 +134,11 @@ class Traffic:
             connection.write(answer(given))
         except OSError:
             self._drop(connection)
+
+    @property
+    def unanswered(self) -> list[Connection]:
+        """The requests that nobody has answered."""
+        return [connection for connection, answered in self._theirs.items() if not answered]
 
     # --- looking
 
@@ -206,6 +213,8 @@ class Traffic:
             return False
         self._ours[connection] = None
         then(*found)
+        if then == self._pong and connection is not self._pinged:
+            self._open = None
         return then != self._pong
 
     def _lost(self, connection: Connection) -> bool:
@@ -232,7 +241,7 @@ class Traffic:
         `sleeping` tells whether a handler may be waiting for the clock, so that asking is worth it. Raises Hung, Gone.
         """
         silent, calm, rounds, last = 0, False, 0, real_seconds()
-        self._open, self._asked = None, False
+        self._open, self._asked, self._pinged = None, False, None
         while True:
             idle = self._asked or not sleeping()
             moved = self.look(0.0 if not idle else patience_seconds if self._asked else _FIRST_PING_SECONDS)
@@ -256,7 +265,7 @@ class Traffic:
             if not self._asked and not moved:
                 self.pings += 1
                 self._asked, calm = True, True
-                self.ask("/cfq/ping", msgspec.json.encode({"workers": workers}), self._pong)
+                self._pinged = self.ask("/cfq/ping", msgspec.json.encode({"workers": workers}), self._pong)
 
     def _pong(self, _first: str, _pairs: list[tuple[str, str]], body: bytes) -> None:
         self._open = 0
