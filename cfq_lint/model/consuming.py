@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
-
 from cfq_lint.facts import limits
 from cfq_lint.facts.record import record, replace
+from cfq_lint.model.sources import program_of
 from cfq_lint.source.text import Lines, Place
-from cfq_lint.worker_code.modules.program import load
 from cfq_lint.worker_code.ways.handling import Handled, handled
 from cfq_lint.worker_code.ways.sends import Send, sends_of
 
@@ -103,21 +101,19 @@ class Code:
 
 
 def code_of(worker: Worker) -> Code | None:
-    """The source of a Worker that consumes queues; None where it was not read."""
-    entry = worker.document.entry
-    if entry is None or entry.read is None:
+    """The source of a Worker that consumes queues; None where there is none to read, or no queue that is consumed."""
+    files = worker.document.files
+    first = next((each for each in worker.environments if not each.is_previews and each.consumers), None)
+    if files is None or first is None:
         return None
-    folder = os.path.dirname(worker.document.path)
-    path = os.path.normpath(os.path.join(folder, entry.path)).replace(os.sep, "/")
-    read = entry.read
-    program = load(path, lambda wanted: entry.text if wanted == path else read(wanted))
+    program, entry = program_of(first, files), first.inherited("main")
     dead = {each.dead_letter_queue.text for each in worker.consumers() if each.dead_letter_queue is not None}
     known: dict[str, Handled] = {}
     consuming = []
     for environment in worker.environments:
         main = environment.inherited("main")
-        if environment.is_previews or main is None or main.text != entry.path:
-            continue
+        if environment.is_previews or (main and main.text) != (entry and entry.text):
+            continue  # an environment with a source of its own is deployed as another Worker
         for consumer in environment.consumers:
             if consumer.is_push and consumer.queue is not None:
                 queue = consumer.queue_name

@@ -58,7 +58,7 @@ from cfq_lint.rules import signs
 from cfq_lint.rules._ways import calls, every_way, is_acked, is_plain, line_of, once, per_queue, related, settling
 from cfq_lint.rules.rule import CODE, SOURCE_CODE, Rule
 from cfq_lint.worker_code.ways.effects import is_aside
-from cfq_lint.worker_code.ways.state import ACK, OF_BODY, OF_READ, PERHAPS
+from cfq_lint.worker_code.ways.state import ACK, OF_BODY, OF_READ, PERHAPS, WIDENED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -89,7 +89,14 @@ def _early(consuming: Consuming) -> Iterator[tuple[Mark, Mark]]:
         work = state.after
         if work is None or state.settled_at is None or not is_acked(state) or not is_plain(state):
             continue
-        if state.done or state.failed or state.noted or state.knows(OF_READ) or (state.tells(OF_BODY) and is_done_elsewhere):
+        if (
+            state.done
+            or state.failed
+            or state.noted
+            or state.knows(OF_READ)
+            or state.knows(WIDENED)
+            or (state.tells(OF_BODY) and is_done_elsewhere)
+        ):
             continue
         called = known.get(work)
         if called is None or is_aside(called) or (called.effect == PERHAPS and not _takes_the_body(called)):

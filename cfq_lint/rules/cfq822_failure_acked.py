@@ -101,8 +101,10 @@ def _acked(consuming: Consuming) -> Iterator[tuple[Mark, tuple[str, Mark]]]:
                 if consuming.dead_letter_queue and not is_sent_on:
                     yield settled.mark, (_on_the_last(consuming, line_of(failure.at)), failure.at)
                 continue
-            if has_failed(state) and not (
-                _is_tried_again(consuming, failure.caught) and (state.tells(OF_READ) or state.tells(OF_BODY))
+            if (
+                has_failed(state)
+                and state.noted is None
+                and not (_is_tried_again(consuming, failure.caught) and (state.tells(OF_READ) or state.tells(OF_BODY)))
             ):
                 said = (
                     f"what failed (line {line_of(failure.at)}) is acknowledged here, and so deleted: it is not tried again and"

@@ -86,7 +86,7 @@ def _left(handled: Handled) -> Iterator[tuple[Mark, Mark]]:
     works = {loop for called in handled.called if called.effect in {WORK, PERHAPS} and called.related for loop in called.loops}
     works |= {loop for settled in handled.settled for loop in settled.loops}
     for mark, loop, states in handled.left:
-        if loop in works and any(state.settled not in {ACK_ALL, RETRY_ALL} and not state.flag("rest") for state in states):
+        if loop in works and any(state.settled not in {ACK_ALL, RETRY_ALL} and not state.flag(("rest",)) for state in states):
             yield mark, loop
 
 

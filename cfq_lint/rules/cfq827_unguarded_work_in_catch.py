@@ -68,6 +68,7 @@ from cfq_lint.model.finding import Related, Severity
 from cfq_lint.rules import signs
 from cfq_lint.rules._ways import calls, order, per_queue, settling, token
 from cfq_lint.rules.rule import CODE, SOURCE_CODE, Rule
+from cfq_lint.worker_code.ways.effects import returns_errors
 from cfq_lint.worker_code.ways.state import PERHAPS, RETRY, TELL, TIDY
 
 TYPE_CHECKING = False
@@ -104,7 +105,7 @@ def _risked(handled: Handled) -> Iterator[tuple[Mark, Mark]]:
             called = known.get(state.risked) if state.risked is not None else None
             if called is None or state.settled or called.mark not in escaping:
                 continue
-            if called.effect in {TELL, TIDY} or (called.effect == PERHAPS and not called.on_env):
+            if called.effect in {TELL, TIDY} or (called.effect == PERHAPS and not called.on_env) or returns_errors(called):
                 continue
             yield called.mark, settled.mark
 

@@ -65,7 +65,7 @@ from cfq_lint.rules import signs
 from cfq_lint.rules._ways import order, per_queue, token
 from cfq_lint.rules.rule import CODE, SOURCE_CODE, Rule
 from cfq_lint.worker_code.ways.keys import made_here
-from cfq_lint.worker_code.ways.state import OF_READ
+from cfq_lint.worker_code.ways.state import OF_READ, WIDENED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def check(code: Code, _facts: Facts) -> Iterator[Finding]:
     for consuming in per_queue(code):
         for called in consuming.handled.called:
             kind = made_here(called) if called.is_awaited and (called.related or called.loops) else ""
-            if kind and not any(state.tells(OF_READ) for state in called.reached):
+            if kind and not any(state.tells(OF_READ) or state.tells(WIDENED) for state in called.reached):
                 found.setdefault(called.mark, kind)
     for mark in sorted(found, key=order):
         message = (

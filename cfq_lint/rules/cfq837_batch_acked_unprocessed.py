@@ -60,7 +60,7 @@ from cfq_lint.model.finding import Severity
 from cfq_lint.rules import signs
 from cfq_lint.rules._ways import counts_as_done, every_way, order, per_queue, text_at, token, untouched
 from cfq_lint.rules.rule import CODE, SOURCE_CODE, Rule
-from cfq_lint.worker_code.ways.state import DEFAULT_ARM, MISSING, OF_BODY, OF_READ, TYPE
+from cfq_lint.worker_code.ways.state import DEFAULT_ARM, MISSING, OF_BODY, OF_READ, TYPE, WIDENED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def _ended(handled: Handled) -> Iterator[Mark]:
         return
     for state in every_way(handled):
         if state in handled.ended and counts_as_done(state) and untouched(state) and not state.guessed:
-            others = any(state.tells(guard) for guard in (OF_BODY, OF_READ, TYPE, DEFAULT_ARM))
+            others = any(state.tells(guard) for guard in (OF_BODY, OF_READ, TYPE, DEFAULT_ARM, WIDENED))
             if not others:
                 yield from (mark for guard, mark in state.guards if guard == MISSING)
 

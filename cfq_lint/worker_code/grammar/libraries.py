@@ -150,7 +150,7 @@ def _as_result(at: n.Node, promise: n.Node) -> n.Node:
     error = _name(at, "error")
     good = _called(n.Name(at.at, "ok", n.Scope()), n.Wait(at.at, promise))
     bad = _called(n.Name(at.at, "err", n.Scope()), error)
-    handler = s.Case(at.at, (), s.Leave(at.at, RETURN, (bad,)))
+    handler = s.Case(at.at, (), s.Leave(at.at, RETURN, (bad,)), "error")
     nothing = n.Other(at.at, ())
     made = s.Attempt(at.at, s.Leave(at.at, RETURN, (good,)), (handler,), nothing, nothing)
     return _called(n.Lambda(at.at, "", (), (made,), True, False))

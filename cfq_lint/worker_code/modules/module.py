@@ -81,6 +81,11 @@ class Module:
         found = self._methods.get(name, [])
         return found[0] if len(found) == 1 else None
 
+    def holder(self, function: n.Lambda) -> n.Class | None:
+        """The class that a function is a method or field of."""
+        several = (each for listed in self._methods.values() for each in listed)
+        return next((of for of, member in several if member.value is function and isinstance(of, n.Class)), None)
+
     def _read(self) -> None:
         methods: set[int] = set()
         for node in walk(self.source.body):

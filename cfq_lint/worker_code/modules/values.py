@@ -245,6 +245,15 @@ class Values:
                     return found
         return None
 
+    def inherited(self, this: Value, module: Module, holder: n.Class, name: str) -> Value | None:
+        """The method that a class which stands in a module inherits, called on `this`."""
+        for base in holder.bases:
+            above = self.value(Value(module.base, base, this.around))
+            found = self._of_class(this, above, name, 0) if above is not None and isinstance(above.node, n.Class) else None
+            if found is not None:
+                return found
+        return None
+
     def _constructor(self, holder: n.Class) -> n.Lambda | None:
         made = [each.value for each in holder.members if isinstance(each, n.Pair) and each.name in _CONSTRUCTORS]
         return made[0] if made and isinstance(made[0], n.Lambda) else None

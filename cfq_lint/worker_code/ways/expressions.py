@@ -5,7 +5,7 @@ from __future__ import annotations
 from cfq_lint.worker_code.tree import nodes as n
 from cfq_lint.worker_code.ways.conditions import UNKNOWN, Conditions
 from cfq_lint.worker_code.ways.marks import Mark
-from cfq_lint.worker_code.ways.state import HTTP, MISSING, REJECTED, Flow, State, TooLong
+from cfq_lint.worker_code.ways.state import HTTP, MISSING, OF_STATUS, REJECTED, Flow, State, TooLong
 from cfq_lint.worker_code.ways.values import (
     ATTEMPTS,
     BATCH,
@@ -383,7 +383,14 @@ class Expressions(Conditions):
         kinds = {value.kind for value in values if value.kind not in plain}
         if len(kinds) == 1:
             first = next(value for value in values if value.kind in kinds)
-            return first, {state for _, states in parts for state in states}
+            if first.kind == LIST or not any(value.kind in plain for value in values):
+                return first, {state for _, states in parts for state in states}
+            made = first.under(("=", id(key)))
+            return made, {
+                self._noted(state, made.key, value) if value.kind in plain else state
+                for value, states in parts
+                for state in states
+            }
         return unknown(values), {state for _, states in parts for state in states}
 
     def _joined_objects(self, key: Any, parts: list[tuple[Value, States]]) -> tuple[Value, States]:
@@ -452,9 +459,6 @@ class Expressions(Conditions):
         )
         if made.kind == BOOLEAN and node.operator == "or" and first.kind not in {BOOLEAN, LITERAL}:
             made = first if first.kind not in {OPAQUE, LITERAL, FLAG} else unknown((first, value))
-        if made.kind == BOOLEAN:
-            made.key = node
-            made.module = room.module
         return made, self.merged(going, staying, states)
 
     def merged(self, first: States, second: States, before: States) -> States:
@@ -478,7 +482,10 @@ class Expressions(Conditions):
         made = Value(BOOLEAN, related=first.related or second.related, call=first.call or second.call)
         (held,), (failed,) = (list(holds) or [State()])[:1], (list(fails) or [State()])[:1]
         call = first.call or second.call
-        if held.failed is not None or failed.failed is not None:
+        is_of_status = any(each.tells(OF_STATUS) for each in (held, failed))
+        if is_of_status:
+            made.guard = (OF_STATUS, True, call)
+        elif held.failed is not None or failed.failed is not None:
             made.guard = (HTTP, held.failed is not None, call)
         elif held.guards or failed.guards:
             guard, _ = next(iter(held.guards or failed.guards))

@@ -7,8 +7,20 @@ import re
 from cfq_lint.worker_code.lowering.steps import BREAK, CONTINUE, RAISE, RETURN
 from cfq_lint.worker_code.tree import nodes as n
 from cfq_lint.worker_code.tree import statements as s
+from cfq_lint.worker_code.ways.conditions import UNKNOWN
 from cfq_lint.worker_code.ways.lists import Lists, is_of_messages
-from cfq_lint.worker_code.ways.state import DEFAULT_ARM, FAILURE, INVALID, OF_BODY, OF_ERROR, TYPE, Flow, State, TooLong
+from cfq_lint.worker_code.ways.state import (
+    DEFAULT_ARM,
+    FAILURE,
+    INVALID,
+    OF_BODY,
+    OF_ERROR,
+    TYPE,
+    Flow,
+    State,
+    TooLong,
+    widened,
+)
 from cfq_lint.worker_code.ways.values import (
     DATA,
     ERROR,
@@ -57,7 +69,8 @@ class Following(Lists):
                 raise TooLong
             part = self.statement(each, flow.normal, room)
             flow.leave(part)
-            flow.normal = part.normal
+            flow.normal = widened(part.normal)
+        flow.raised = widened(flow.raised)
         return flow
 
     def statement(self, node: n.Node, states: States, room: Room) -> Flow:
@@ -184,7 +197,7 @@ class Following(Lists):
             room.loops.pop()
             self.loops = self.loops[:-1]
             if nested:
-                part.normal = {state.flagged("rest", True) for state in part.normal}
+                part.normal = {state.flagged(("rest",), True) for state in part.normal}
         part.normal = part.normal | part.continued | part.broken
         part.continued, part.broken = set(), set()
         return part
@@ -393,12 +406,20 @@ class Following(Lists):
             if is_true:
                 home.names[name] = Value(FLAG, key=key, related=value.related)
                 return {state.flagged(key, True) for state in states}
-            home.names[name] = value
-            return {_unflagged(state, key) for state in states}
+            if value.kind in {LIST, FLAG}:
+                home.names[name] = value
+                return {_unflagged(state, key) for state in states}
+            home.names[name] = value.under(key)
+            return {self._handed_on(state, value.key, key) for state in states}
         if isinstance(value, Value) and value.kind in {OBJECT, FUNCTION} and not value.name:
             value.name = value.name or ""
         home.names[name] = value
         return states
+
+    def _handed_on(self, state: State, before: Any, key: Any) -> State:
+        """A way on which a name gets what an expression was that had a literal value on some ways."""
+        known = state.flag(before, UNKNOWN) if before is not None else UNKNOWN
+        return _unflagged(state, key) if known is UNKNOWN else state.flagged(key, known)
 
     def set_in(self, node: n.Bind, target: Any, holder: Value, value: Value, states: States, room: Room) -> States:
         """A field of something is set."""
@@ -442,7 +463,8 @@ class Following(Lists):
         else:
             flow = self.block(lambda_.body, states, room)
         out.raised |= flow.raised
-        return self._result(lambda_, flow, room, out)
+        known = {key for state in states for key, _ in state.flags}
+        return self._result(lambda_, flow, room, out, known)
 
     def _parameters(self, lambda_: n.Lambda, given: list[Value], room: Room) -> None:
         rest = [*given]
@@ -456,7 +478,7 @@ class Following(Lists):
                 for name, key in zip(parameter.names, parameter.keys, strict=True):
                     room.names[name.id] = self._part(value, key)
 
-    def _result(self, lambda_: n.Lambda, flow: Flow, room: Room, out: Flow) -> tuple[Value, States]:
+    def _result(self, lambda_: n.Lambda, flow: Flow, room: Room, out: Flow, known: set[Any]) -> tuple[Value, States]:
         parts: list[tuple[Value, States]] = []
         ended: set[State] = set()
         for states, value in room.returned:
@@ -475,8 +497,8 @@ class Following(Lists):
         if not parts:
             return Value(OPAQUE), set()
         value, states = self.joined_values(lambda_, parts) if len(parts) > 1 else parts[0]
-        depth = id(room)
-        return value, {_without_names(state, depth) for state in states}
+        kept = known | _keys_in(value)
+        return value, widened({_forgetting(state, id(room), kept) for state in states})
 
 
 _STATEMENTS = (s.Each, s.Repeat, s.Switch, s.Attempt, s.With, s.Leave, n.Either, n.Bind, n.Lambda, n.Class)
@@ -486,10 +508,20 @@ def _unflagged(state: State, key: object) -> State:
     return state._replace(flags=frozenset(pair for pair in state.flags if pair[0] != key))
 
 
-def _without_names(state: State, room: int) -> State:
-    """What a function's own names were is forgotten at its end."""
-    gone = [pair for pair in state.flags if isinstance(pair[0], tuple) and pair[0][0] == "name" and pair[0][1] == room]
-    return state._replace(flags=state.flags.difference(gone)) if gone else state
+def _forgetting(state: State, room: int, kept: set[Any]) -> State:
+    """What a function's own names were is forgotten at its end, and what its expressions were, but for what it gives."""
+    flags = state.flags
+    own = [key for key, _ in flags if key not in kept and (key[0] == "=" or (key[0] == "name" and key[1] == room))]
+    gone = [each for each in flags if each[0] in own]
+    return state._replace(flags=flags.difference(gone)) if gone else state
+
+
+def _keys_in(value: Value, depth: int = 3) -> set[Any]:
+    """The flags that a value is known by."""
+    found = {value.key} if value.key is not None and value.kind != LIST else set()
+    for each in (value.fields or {}).values() if depth else ():
+        found |= _keys_in(each, depth - 1)
+    return found
 
 
 def _is_about_body(state: State) -> bool:

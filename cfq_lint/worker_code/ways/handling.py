@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from cfq_lint.facts.record import record, replace
+from cfq_lint.worker_code.modules.module import Value as Meaning
 from cfq_lint.worker_code.tree import nodes as n
 from cfq_lint.worker_code.ways.following import Following
 from cfq_lint.worker_code.ways.state import Flow, State, TooLong
@@ -11,7 +12,6 @@ from cfq_lint.worker_code.ways.values import BATCH, FUNCTION, INSTANCE, OPAQUE, 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cfq_lint.worker_code.modules.module import Module
-    from cfq_lint.worker_code.modules.module import Value as Meaning
     from cfq_lint.worker_code.modules.program import Program
     from cfq_lint.worker_code.ways.calls import Settled
     from cfq_lint.worker_code.ways.conditions import States
@@ -188,6 +188,11 @@ class Reader(Following):
     def call(self, node: n.Invoke, states: States, room: Room, out: Flow) -> tuple[Value, States]:
         """What a call gives; of a name that stands for a module, what that exports."""
         callee = node.callee
+        above = self._above(callee, room)
+        function = self._out_of_a_map(callee, room) if above is None else above
+        if function is not None:
+            given, states = self.values(node.given, states, room, out)
+            return self.entered(node, function, given, states, room, out)
         if isinstance(callee, n.Member) and isinstance(callee.of, n.Name) and not isinstance(callee.of, n.This):
             known = room.find(callee.of.id) or self.named(room.module, callee.of.id)
             meaning = self.program.meaning(room.module, callee.of.id) if known is None else None
@@ -197,6 +202,41 @@ class Reader(Following):
                 given, states = self.values(node.given, states, room, out)
                 return self.entered(node, function, given, states, room, out)
         return super().call(node, states, room, out)
+
+    def _above(self, callee: n.Node, room: Room) -> Value | None:
+        """The inherited method in `super(…)`, `super.run(…)` or Python's `super().run(…)`."""
+        match callee:
+            case n.Name("super"):
+                name = "constructor"
+            case n.Member(n.Name("super") | n.Invoke(n.Name("super")), name):
+                pass
+            case _:
+                return None
+        this, found = room.find("this"), None
+        holders = [room.module.holder(each) for each in reversed(room.calls)]
+        holder = next((each for each in holders if each is not None), None)
+        if this is not None and this.origin is not None and holder is not None:
+            found = self.program.inherited(this.origin, room.module, holder, name)
+        made = self.as_value(found, name) if found is not None else None
+        if made is None or made.kind != FUNCTION:
+            return None
+        made.owner = this
+        return made
+
+    def _out_of_a_map(self, callee: n.Node, room: Room) -> Value | None:
+        """The function in `handlers.get(batch.queue)(…)`, or in a name for what was got."""
+        callee = room.module.names.resolved(callee)
+        match callee:
+            case n.Invoke(n.Member(of, "get"), (key,)):
+                table = self.program.value(Meaning(room.module, of, room.module.around, room.module.this))
+                wanted = self.value(key, {State()}, room, Flow())[0].literal
+                if table is None or not isinstance(table.node, n.New) or not isinstance(wanted, str):
+                    return None
+                found = self.program.member(table, wanted)
+                made = self.as_value(found, wanted) if found is not None else None
+                return made if made is not None and made.kind == FUNCTION else None
+            case _:
+                return None
 
     # --- what is noted
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cfq_lint.worker_code.tree import nodes as n
 from cfq_lint.worker_code.ways.calls import Calls
-from cfq_lint.worker_code.ways.state import ACKS, Failure, Flow, State
+from cfq_lint.worker_code.ways.state import ACKS, READ, WIDENED, Failure, Flow, State
 from cfq_lint.worker_code.ways.values import (
     ERROR,
     FLAG,
@@ -99,7 +99,7 @@ class Lists(Calls):
         """The ways on which a list holds something of the message, and those on which it does not."""
         if value.key is None:
             return states, set()
-        inside = {state for state in states if state.flag(("in", value.key))}
+        inside = {state for state in states if state.flag(("in", value.key)) or state.knows(WIDENED)}
         return inside, states - inside
 
     def _each(
@@ -236,7 +236,8 @@ class Lists(Calls):
             )
             at = self.marks[id(node)]
             if name == "catch" or (name == "then" and len(functions) > 1):
-                failed = {self.caught(state, at) for state in own.raised}
+                read = value.call is not None and value.call.effect == READ
+                failed = {state._replace(error=None) if read else self.caught(state, at) for state in own.raised}
                 instead, after = applied(handler, Value(ERROR, related=True), failed, out)
                 if name == "then":
                     result, done = applied(functions[0], result, done, out)
@@ -254,7 +255,7 @@ class Lists(Calls):
             return result, done
 
         self.mark(node, room)
-        made = Value(PROMISE, related=value.related, run=run, name="chained", call=value.call)
+        made = Value(PROMISE, related=value.related, run=run, name="caught" if name == "catch" else "chained", call=value.call)
         made.owner = value
         return made
 
@@ -279,7 +280,7 @@ class Lists(Calls):
                 own.raised |= flow.raised
             elif is_held:
                 after.add(self._held(state, at) if works else state)
-            elif works or settles:
+            elif settles or (works and value.name != "caught"):
                 after.add(state._replace(lost=state.lost or at))
             else:
                 after.add(state)
@@ -287,6 +288,8 @@ class Lists(Calls):
         return after
 
     def _held(self, state: State, at: Mark) -> State:
+        if state.failed is not None and not state.settled:
+            return state._replace(failed=None, noted=state.noted or state.failed)
         if state.settled in ACKS and state.pending is None:
             return state._replace(pending=at)
         return state._replace(pending=state.pending or at)

@@ -51,7 +51,10 @@ def is_number_or_text(node: n.Node, settled: Settled) -> bool:
         case n.Name() if settled.given:
             known = settled.given[0]
             literal = known.literal if known.kind in {"literal", "flag"} else None
-            return isinstance(literal, int | str) and not isinstance(literal, bool)
+            if isinstance(literal, int | str) and not isinstance(literal, bool):
+                return True
+            declared = node.scope.value(node.id)
+            return declared is not None and is_number_or_text(declared, settled)
         case n.Other((only,)):
             return is_number_or_text(only, settled)
         case _:

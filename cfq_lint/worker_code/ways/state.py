@@ -84,6 +84,42 @@ class State(NamedTuple):
         return any(each == guard for each, _ in self.guards)
 
 
+WIDENED = "widened"
+"""That not all is known any more that conditions told on a way, nor what lists hold: there were too many ways to keep apart."""
+_STATES_KEPT = (40, 60, 150)
+
+
+def widened(states: set[State]) -> set[State]:
+    """The ways, of which some are no longer kept apart where there are too many: first by what matters least."""
+    for forget, most in zip((_forget_looks, _forget_flags, _forget_details), _STATES_KEPT, strict=True):
+        if len(states) <= most:
+            return states
+        states = {forget(state) for state in states}
+    return states
+
+
+def _forget_looks(state: State) -> State:
+    guards = frozenset(each for each in state.guards if each[0] not in {OF_READ, OF_BODY})
+    return state._replace(guards=guards | {(WIDENED, True)})
+
+
+_TRUTHS = (True, False, "rejected", "fulfilled")
+
+
+def _forget_flags(state: State) -> State:
+    plain = {"name", "=", "settled", "rejected", "rest"}
+    return state._replace(flags=frozenset((key, value) for key, value in state.flags if key[0] in plain and value in _TRUTHS))
+
+
+def _forget_details(state: State) -> State:
+    """What is left is no longer certain."""
+    failed, noted = (each and each._replace(at=each.caught) for each in (state.failed, state.noted))
+    flags = frozenset(each for each in state.flags if each[0][0] in {"rest", "settled", "rejected"})
+    guards = frozenset(each for each in state.guards if each[0] not in {TYPE, MISSING})
+    kept = state._replace(done=state.done[:1], noted=noted, failed=failed, risked=None, flags=flags, guards=guards)
+    return kept._replace(guessed=True)
+
+
 class TooLong(Exception):  # noqa: N818 - it says what a handler is
     """There are more ways through a handler than are followed."""
 
