@@ -40,7 +40,7 @@ _ONLY_UNWISE = frozenset({
     "CFQ402",  # another environment consumes the queue as well; this one is deployed alone
 })  # fmt: skip
 """Errors of the linter that neither wrangler nor Cloudflare refuses."""
-_EMULATED = frozenset({"queues", "vars", "kv_namespaces", "d1_databases"})
+_EMULATED = frozenset({"queues", "vars", "kv_namespaces", "d1_databases", "r2_buckets"})
 _OWN = frozenset({
     "ai", "analytics_engine_datasets", "browser", "cloudchamber", "containers", "d1_databases", "define", "dispatch_namespaces",
     "durable_objects", "env", "hyperdrive", "images", "kv_namespaces", "media", "mtls_certificates", "pipelines", "previews",
@@ -51,7 +51,7 @@ _OWN = frozenset({
 
 
 class Store(NamedTuple):
-    """A KV namespace or a D1 database: the name it is bound as, and what tells it from others."""
+    """A KV namespace, a D1 database or an R2 bucket: the name it is bound as, and what tells it from others."""
 
     binding: str
     identity: str
@@ -74,6 +74,7 @@ class Config(NamedTuple):
     variables: dict[str, Any]
     kv: tuple[Store, ...]
     d1: tuple[Store, ...]
+    r2: tuple[Store, ...]
     others: dict[str, str]
     flags: frozenset[str]
     content_type: str
@@ -168,6 +169,7 @@ def _config(file: Path, environment: Environment, deployed: list[Environment]) -
         variables=values if isinstance(values, dict) else {},
         kv=tuple(_store(each, "id") for each in _rows(environment, "kv_namespaces")),
         d1=tuple(_store(each, "database_id", "database_name") for each in _rows(environment, "d1_databases")),
+        r2=tuple(_store(each, "bucket_name") for each in _rows(environment, "r2_buckets")),
         others=dict(_others(environment)),
         flags=flags,
         content_type="json" if _on("queues_json_messages", JSON_SINCE, date, flags) else "v8",

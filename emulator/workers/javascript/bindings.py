@@ -50,8 +50,8 @@ def bound_of(config: Config, place: int, given: Mapping[str, Any]) -> Bound:
         inner = f'(name = "fetcher", service = {text(service(place, "d1", each.identity))})'
         wrapped = f'(moduleName = "cloudflare-internal:d1-api", innerBindings = [{inner}])'
         rows[each.binding] = f"(name = {text(each.binding)}, wrapped = {wrapped})"
-    for row in _rows(config, "r2_buckets"):
-        native(str(row["binding"]), "r2Bucket", "r2", str(row.get("bucket_name") or row["binding"]))
+    for each in config.r2:
+        native(each.binding, "r2Bucket", "r2", each.identity)
     objects = [row for row in _rows(config, "durable_objects") if not row.get("script_name")]
     for row in objects:
         rows[str(row["name"])] = f"(name = {text(str(row['name']))}, durableObjectNamespace = {text(str(row['class_name']))})"

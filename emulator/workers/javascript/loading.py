@@ -87,7 +87,7 @@ def load_file(host: Host, main: Path, **options: Any) -> Worker:
     """Load one file of code, for every consumer of the account that waits for a handler. Likewise."""
     waiting = {name: queue.consumer for name, queue in sorted(host.account.state.queues.items()) if setup.lacks_handler(queue)}
     config = Config(
-        file=main, script=main.stem, main=main, consumers={}, bindings=dict(_named(host)), variables={}, kv=(), d1=(),
+        file=main, script=main.stem, main=main, consumers={}, bindings=dict(_named(host)), variables={}, kv=(), d1=(), r2=(),
         others={}, flags=host.flags, content_type=host.content_type, exposes_codes=True, classes=None,
         settings={"main": main.name},
     )  # fmt: skip
