@@ -109,6 +109,8 @@ class Emulator:
         self._stores: Stores | None = None
         self._driving = Driving(self.timeline, self.runtime)
         self._closed = False
+        self.workers: list[Any] = []
+        """The Workers that were loaded, in order."""
         self.account.recover()
 
     @classmethod
@@ -154,7 +156,9 @@ class Emulator:
             self.default_content_type, self.account.clock.now_us, self.queue, self.attach, self._driving.run,
             self._driving.keep, self.timeline.deliveries.late_warnings.append, self._schedule,
         )  # fmt: skip
-        return load(host, path, env, **options)
+        found = load(host, path, env, **options)
+        self.workers.append(found)
+        return found
 
     def _schedule(self, owner: str, crons: Iterable[Cron], run: Callable[[str, datetime], Awaitable[Any]] | None) -> None:
         """Let a Worker's crons go off as time passes; where there is no Worker, the report tells of each that would have."""
@@ -194,6 +198,7 @@ class Emulator:
             self.delete_queue(name)
         if self._stores is not None:
             self._stores.clear()
+        self.workers.clear()
 
     # --- queues and consumers
 
@@ -341,7 +346,8 @@ class Emulator:
 
         Raises ValueError for a negative span, RuntimeError inside a handler; with `strict`, a handler's error.
         """
-        self._check_open()
+        if self._closed:
+            raise RuntimeError(_CLOSED)
         self.timeline.advance(span)
 
     def advance_to(self, when: datetime | str) -> None:
@@ -354,12 +360,9 @@ class Emulator:
         Raises RuntimeError inside a handler, and when there is no end: queues that feed each other, a message sent by its own
         handler; with `strict`, a handler's error.
         """
-        self._check_open()
-        self.timeline.run_until_idle()
-
-    def _check_open(self) -> None:
         if self._closed:
-            raise RuntimeError("the emulator is closed")
+            raise RuntimeError(_CLOSED)
+        self.timeline.run_until_idle()
 
     # --- what has happened
 
@@ -429,4 +432,5 @@ def _changed(consumer: Consumer, settings: dict[str, Any]) -> Consumer:
     return consumer._replace(**settings)
 
 
+_CLOSED = "the emulator is closed"
 _SETTINGS = frozenset(Consumer._fields) - {"type"}
