@@ -199,7 +199,9 @@ def conclude(results: Iterable[FileResult], plan: Plan, problems: Iterable[str] 
     for module in plan.rules:
         if INDEX[module].visit == RUN and not signs.isdisjoint(INDEX[module].signs):
             found += visit(load(module), {RUN: (topology,)}, facts, place)
-    found.sort(key=sort_key)
+    # Two configurations of one Worker come to the same place in its source.
+    once = {sort_key(finding): finding for finding in reversed(found)}
+    found = [once[key] for key in sorted(once)]
     suppressed: list[Finding] = []
     if any(result.ignores for result in ordered):
         from cfq_lint.run.ignores import Commented, Scope, apply_ignores  # most runs have none

@@ -152,7 +152,8 @@ class Emulator:
         from emulator.workers.loading import load
 
         host = Host(
-            self.account, self.env, self._shared_stores(), self._claimed, self.timeline.deliveries, self.flags,
+            self.account, self.env, self._shared_stores(), self._claimed, self.timeline.deliveries,
+            self.timeline.alarms, self.flags,
             self.default_content_type, self.account.clock.now_us, self.queue, self.attach, self._driving.run,
             self._driving.keep, self.timeline.deliveries.late_warnings.append, self._schedule,
         )  # fmt: skip

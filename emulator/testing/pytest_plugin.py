@@ -44,7 +44,15 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.fixture
 def cf_queues(request: pytest.FixtureRequest) -> Generator[Emulator]:
     """A fresh Emulator on a virtual clock; the marker `cf_queues` sets it up."""
-    emulator = made_for(request)
+    from emulator.core.refusals import ConfigRefused
+
+    emulator, said = None, ""
+    try:
+        emulator = made_for(request)
+    except ConfigRefused as refused:
+        said = refused.text
+    if emulator is None:
+        pytest.fail(said, pytrace=False)  # it says all: a trace through the plugin would hide it
     request.node.stash[EMULATOR] = emulator
     yield emulator
     emulator.close()

@@ -40,6 +40,8 @@ _ONLY_UNWISE = frozenset({
     "CFQ402",  # another environment consumes the queue as well; this one is deployed alone
 })  # fmt: skip
 """Errors of the linter that neither wrangler nor Cloudflare refuses."""
+_OF_CODE = ("CFQ82", "CFQ83")
+"""The rules about a consumer's code: no deploy reads it, and here it runs, and shows."""
 _EMULATED = frozenset({"queues", "vars", "kv_namespaces", "d1_databases", "r2_buckets"})
 _OWN = frozenset({
     "ai", "analytics_engine_datasets", "browser", "cloudchamber", "containers", "d1_databases", "define", "dispatch_namespaces",
@@ -102,7 +104,7 @@ def load(path: str | PathLike[str], env: str | None, plan: str, *, but: frozense
     except Unreadable as error:
         raise ConfigRefused(str(error)) from error
     where = worker.document.path
-    report = lint_paths([where], env=env, plan=plan)
+    report = lint_paths([where], env=env, plan=plan, ignore=_OF_CODE)
     errors = [finding for finding in report.findings if finding.severity == "error" and finding.code not in but]
     wrong = [finding for finding in errors if finding.code not in _ONLY_UNWISE]
     if wrong or report.problems:

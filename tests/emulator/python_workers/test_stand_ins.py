@@ -247,7 +247,7 @@ SWALLOWED = [
     ("await self.env.KV.get('k', 'stream')", "KV values as streams"),
     ("self.env.KV.deleteBulk(['k'])", "KV.deleteBulk"),
     ("await self.env.DB.dump()", "D1.dump"),
-    ("await self.env.BUCKET.put('k', object())", "R2 put() of PyProxy"),
+    ("await self.env.BUCKET.put('k', object())", "R2 put() of object"),
     ("self.env.AI.run('m')", "env.AI, a binding of ai"),
     ("await self.env.VECTORS.query([1])", "env.VECTORS, a binding of vectorize"),
 ]  # fmt: skip

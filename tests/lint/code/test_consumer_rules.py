@@ -49,6 +49,13 @@ def findings(folder, language, text, config=None, name="index"):
 by_name = pytest.mark.parametrize("rule", RULES, ids=[rule.name for rule in RULES])
 
 
+def test_what_two_configurations_of_a_worker_come_to_is_said_once(tmp_path):
+    text = "export default { async queue(batch) { for (const message of batch.messages) message.retry(60); } };"
+    assert [each.code for each in findings(tmp_path, "ts", text)] == ["CFQ828"]
+    (tmp_path / "wrangler.second.json").write_text((tmp_path / "wrangler.json").read_text())
+    assert [each.code for each in lint_paths([tmp_path]).findings if each.severity is Severity.ERROR] == ["CFQ828"]
+
+
 def test_there_are_twenty():
     assert [rule.code for rule in RULES] == [f"CFQ{number}" for number in range(820, 840)]
 
