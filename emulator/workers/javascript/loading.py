@@ -93,7 +93,8 @@ def load(
     for name, consumer in config.consumers.items():
         if consumer.type == "worker":
             host.attach(worker, name)
-    host.schedule(config.owner, config.crons, worker.scheduled)
+    if config.crons:
+        host.schedule(config.owner, config.crons, worker.scheduled)
     return worker
 
 
@@ -110,7 +111,7 @@ def load_file(host: Host, main: Path, **options: Any) -> Worker:
     """Load one file of code, for every consumer of the account that waits for a handler. Likewise."""
     waiting = [name for name, queue in sorted(host.account.state.queues.items()) if setup.lacks_handler(queue)]
     config = Config(
-        file=main, script=main.stem, main=main, consumers={}, bindings=dict(_named(host)), variables={}, kv=(), d1=(),
+        file=main, script=main.stem, main=main, consumers={}, bindings=dict(_named(host)), variables={}, kv=(), d1=(), r2=(),
         others={}, flags=host.flags, content_type=host.content_type, exposes_codes=True, classes=None,
         settings={"main": main.name},
     )  # fmt: skip
