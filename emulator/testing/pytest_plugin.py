@@ -109,7 +109,7 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
     if report.when != "call" or not report.failed:
         return report
     before, own = item.stash.get(_BEFORE, {}), item.stash.get(EMULATOR, None)
-    used = [each for number, each in _alive().items() if before.get(number) != _progress(each)]
+    used = [each for number, each in _alive().items() if before.get(number, (0, 0)) != _progress(each) and _progress(each)[0]]
     for emulator in sorted(used, key=lambda each: each is not own)[:_EMULATORS_MAX]:
         name = "cf_queues" if emulator is own else "emulator"
         report.sections.append((f"{name}: what happened, seed {emulator.seed}", _story(emulator, item.config)))
