@@ -25,7 +25,7 @@ class Files:
         self.source: str | None = None
         self.kept: dict[object, Any] = {}
 
-    def read(self, path: str) -> str | None:  # noqa: PLR6301 - who mends sources reads them otherwise
+    def read(self, path: str) -> str | None:
         """The text of a source; None where there is none, or where it is too long to be one."""
         return source_at(path)
 

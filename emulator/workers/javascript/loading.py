@@ -15,6 +15,7 @@ from emulator.workers.javascript.bundle import bundle
 from emulator.workers.javascript.bundling.options import build_options
 from emulator.workers.javascript.configuration import Script, files
 from emulator.workers.javascript.dev_vars import read_dev_vars
+from emulator.workers.javascript.errors import SourceRefused
 from emulator.workers.javascript.evaluating import FIRST_LINE, Evaluated, evaluating
 from emulator.workers.javascript.object_alarms import ObjectAlarms
 from emulator.workers.javascript.runtime import Workerd
@@ -79,13 +80,17 @@ def load(
     loaded = [*runtime.loaded, Loaded(config, date, built, evaluated, given)]
     bound = _bound(loaded)
     setup.install(host.account, config, host.claimed)
+    mapped = _mapping(built, folder)
     worker = Worker(
         host, options.entry, config.script, _env(host, config, bound[-1]), place=len(runtime.loaded), runtime=runtime,
-        source_map=_mapping(built, folder), exposes_codes=config.exposes_codes, responder=fetch, fakes=bound[-1].fakes,
+        source_map=mapped, exposes_codes=config.exposes_codes, responder=fetch, fakes=bound[-1].fakes,
     )  # fmt: skip
     runtime.services.workers.append(worker)
     try:
         _start(runtime, tools.workerd, [_script(place, *each) for place, each in enumerate(zip(loaded, bound, strict=True))])
+    except SourceRefused as refused:
+        runtime.services.workers.pop()
+        raise SourceRefused(mapped(refused.text)) from None
     except BaseException:
         runtime.services.workers.pop()
         raise
