@@ -31,8 +31,8 @@ class Host(NamedTuple):
     `now_us` is its clock. `run` gives an awaitable that runs a coroutine in virtual time, in whatever loop it is awaited;
     `keep` runs an awaitable to its end beside everything else. `queue` gives a queue to send to, `attach` gives a queue's
     consumer its handler, `warn` puts a line into the report. `claimed` are the queues whose consumers have been set,
-    `deliveries` what is out, and what runs handlers, `alarms` what goes off as time passes. `schedule` has a Worker's `scheduled(cron, moment)` called at the moments
-    of its crons, instead of those set before.
+    `deliveries` what is out, and what runs handlers, `alarms` what goes off as time passes. `schedule` has a Worker's
+    `scheduled(cron, moment)` called at the moments of its crons, instead of those set before.
     """
 
     account: Account

@@ -63,7 +63,7 @@ def bound_of(config: Config, place: int, given: Mapping[str, Any], places: Mappi
 
 
 def durable_of(config: Config, configs: list[Config]) -> list[str]:
-    """The classes of a Worker that are Durable Objects: those that it or another Worker binds, and those that it migrates to."""
+    """The classes of a Worker that are Durable Objects: those that somebody binds, and those that it migrates to."""
     found = {str(row["class_name"]): None for row in _rows(config, "durable_objects") if _own(config, row)}
     for other in configs:
         rows = _rows(other, "durable_objects")

@@ -16,6 +16,7 @@ import msgspec
 from emulator.engine.clock import SECOND_US
 from emulator.engine.faults import DIED, WorkerCrashed
 from emulator.engine.targets.invocation import LOST
+from emulator.workers.javascript.configuration import files
 from emulator.workers.javascript.invocation import Ended, Invocation, Wait
 from emulator.workers.javascript.process import POOL, Process
 from emulator.workers.javascript.traffic import Gone, Hung, Traffic
@@ -26,11 +27,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from emulator.engine.delivery import Delivery
+    from emulator.workers.javascript.configuration import Script
     from emulator.workers.javascript.services import Services
     from emulator.workers.javascript.wire import Connection, Request
 
 CPU_SECONDS = 30.0
 """So long code may run without asking anything of the world: production's limit for a consumer is 30 s of CPU time."""
+_CLOSE_SECONDS = 5.0
+"""So long what is given up may take to notice it."""
 _MILLISECOND_US = 1_000
 _CHANNEL = "cfq"
 _BEFORE = 1
@@ -54,8 +58,8 @@ class Workerd:
         self.waits = True
         self._traffic: Traffic | None = None
         self._program: Path | None = None
-        self._files: Mapping[str, str | bytes] = {}
-        self._key = ""
+        self._scripts: tuple[Script, ...] = ()
+        self._closing = False
         self._live: dict[int, Invocation] = {}
         self._after: dict[int, Invocation] = {}
         """Those that have answered, while what they left to waitUntil may go on."""
@@ -67,22 +71,21 @@ class Workerd:
 
     # --- the process
 
-    def run(
-        self, program: Path, files: Mapping[str, str | bytes], workers: tuple[int, ...], *, alone: bool, waits: bool
-    ) -> None:
-        """Have these files run from now on; those that ran are ended. Raises SourceRefused, ToolMissing.
+    def run(self, program: Path, scripts: tuple[Script, ...], *, alone: bool, waits: bool) -> None:
+        """Have these Workers run from now on; those that ran are ended. Raises SourceRefused, ToolMissing.
 
         `waits` tells whether a batch ends when what its handler left to waitUntil has ended.
         """
         self.close()
-        self._program, self._files, self.workers, self.alone, self.waits = program, files, workers, alone and waits, waits
-        self._key = repr((program, sorted(files.items())))
+        self._program, self._scripts, self.alone, self.waits = program, scripts, alone and waits, waits
+        self.workers = tuple(range(len(scripts)))
         self._start()
 
     def _start(self) -> None:
         assert self._program is not None, "somebody has said what to run"
-        kept = POOL.take(self._key)
-        process = kept or Process(self._program, self._files)
+        key = (self._program, self._scripts)
+        kept = POOL.take(key)
+        process = kept or Process(self._program, files(self._scripts), key)
         self._traffic = Traffic(process, self._asked, self._lost, lambda: len(self._waiting), self._services.console)
         try:
             self._call("reset", {"workers": self.workers, "seed": self._seed, "again": kept is not None})
@@ -231,6 +234,9 @@ class Workerd:
         by = self._live.get(id) or self._after.get(id) or self._turn
         if kind in _COUNTED:
             self._waiting[connection] = by.id if by is not None else 0
+        if self._closing and self._traffic is not None:
+            self._traffic.give_up(connection)
+            return
         if by is None or by.dead:
             return  # nobody is left to whom an answer would mean anything
         if kind == _CHANNEL:
@@ -362,17 +368,24 @@ class Workerd:
         """There is nothing to wait for."""
 
     def close(self) -> None:
-        """End what runs. The process is kept for the next who runs the same, if it can be proven to do nothing."""
-        traffic, self._traffic = self._traffic, None
+        """End what runs. The process is kept for the next who runs the same, if it can be proven that nothing goes on in it."""
+        traffic = self._traffic
         if traffic is None:
             return
+        idle = self.alone and not (self._waiting or self._live)
         self._live.clear()
         self._after.clear()
         self._waits.clear()
-        clean = not self._waiting
         self._waiting.clear()
-        traffic.close()
-        if clean:
-            POOL.give(self._key, traffic.process)
-        else:
+        self._closing, self._turn = True, None
+        try:
+            if not idle:
+                traffic.abandon()
+                never = bool  # is False
+                traffic.until_quiet(self.workers, never, _CLOSE_SECONDS, sleeping=lambda: True, counts=False)
+            POOL.give(traffic.process)
+        except (Hung, Gone):
             traffic.process.stop()
+        finally:
+            traffic.close()
+            self._traffic, self._closing = None, False
