@@ -17,7 +17,7 @@ from emulator.engine.clock import SECOND_US
 from emulator.engine.faults import DIED, WorkerCrashed
 from emulator.engine.targets.invocation import LOST
 from emulator.workers.javascript.configuration import files
-from emulator.workers.javascript.invocation import Ended, Invocation, Wait
+from emulator.workers.javascript.invocation import Ended, Invocation, Told, Wait
 from emulator.workers.javascript.process import POOL, Process
 from emulator.workers.javascript.traffic import Gone, Hung, Traffic
 from emulator.workers.javascript.wire import Reply
@@ -283,14 +283,12 @@ class Workerd:
         heapq.heappush(self._waits, Wait(due_us, self._count, connection, by.id, reply))
 
     def _channel(self, worker: int, request: Request, query: dict[str, str], by: Invocation, connection: Connection) -> None:
-        what, lines = request.path, request.body
-        if what == "said":
-            told = msgspec.json.decode(request.body)
-            lines = msgspec.json.encode(told["lines"])
-            if told.get("failure") is not None:
-                by.failures.append(told["failure"])
-        if lines:
-            self._services.console(lines.decode())
+        what = request.path
+        if request.body:
+            told = msgspec.json.decode(request.body, type=Told)
+            by.calls += told.calls
+            by.failures += [] if told.failure is None else [told.failure]
+            self._services.console(told.lines)
         if what == "wait":
             if by.delivery is not None and by.delivery.choose(2, "crashes_at_await"):
                 self._crash(by)
@@ -321,6 +319,7 @@ class Workerd:
             return
         before, self._turn = self._turn, by
         try:
+            self._tell_time()
             act()
             self._settle(by)
         finally:
@@ -344,13 +343,17 @@ class Workerd:
         while self._waits and self._waits[0].due_us <= now_us:
             wait = heapq.heappop(self._waits)
             self._turn = self._live.get(wait.by) or self._after.get(wait.by)
-            if len(self.workers) > 1:
-                self._call("tell", {"all": self.workers, "now": now_us // _MILLISECOND_US})
-            told = (("X-Cfq-Now", str(now_us // _MILLISECOND_US)),)
-            self._reply(wait.connection, wait.reply or Reply(headers=told))
+            if len(self.workers) > 1 or wait.reply is not None:
+                self._tell_time()
+            now = (("X-Cfq-Now", str(now_us // _MILLISECOND_US)),)
+            self._reply(wait.connection, wait.reply or Reply(headers=now))
             self._settle(self._turn)
             self._turn = None
             self.tell()
+
+    def _tell_time(self) -> None:
+        """Tell every isolate what time it is: an answer to a binding's call does not."""
+        self._call("tell", {"all": self.workers, "now": self._now_us() // _MILLISECOND_US})
 
     @property
     def busy(self) -> bool:

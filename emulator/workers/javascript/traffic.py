@@ -59,7 +59,7 @@ class Traffic:
         on_request: Callable[[Request, Connection], None],
         on_lost: Callable[[Connection], None],
         count_waiting: Callable[[], int],
-        on_lines: Callable[[str | None], None],
+        on_lines: Callable[[Any], None],
     ) -> None:
         self.process = process
         self._on_request, self._on_lost, self._count_waiting, self._on_lines = on_request, on_lost, count_waiting, on_lines
