@@ -17,7 +17,7 @@ from emulator.engine.clock import SECOND_US
 from emulator.engine.faults import DIED, WorkerCrashed
 from emulator.engine.targets.invocation import LOST
 from emulator.workers.javascript.configuration import files
-from emulator.workers.javascript.invocation import Ended, Invocation, Told, Wait
+from emulator.workers.javascript.invocation import Ended, Invocation, Told, Wait, called
 from emulator.workers.javascript.process import POOL, Process
 from emulator.workers.javascript.traffic import Gone, Hung, Traffic
 from emulator.workers.javascript.wire import Reply
@@ -33,13 +33,13 @@ if TYPE_CHECKING:
 
 CPU_SECONDS = 30.0
 """So long code may run without asking anything of the world: production's limit for a consumer is 30 s of CPU time."""
-_CLOSE_SECONDS = 5.0
-"""So long what is given up may take to notice it."""
 _MILLISECOND_US = 1_000
 _CHANNEL = "cfq"
 _BEFORE = 1
 EXCEEDED, FAILED = "exceededCpu", "exception"
 _LOST = Reply(500, LOST.encode(), (("X-Cfq-Refused", LOST),), LOST)
+_LET_GO_SECONDS, _REFUSED_MOST = 1.0, 200
+"""So long, and with so many questions, what a dead process left behind may take to its end; then workerd is stopped."""
 _COUNTED = frozenset({_CHANNEL, "out"})
 """What isolates count: their own questions, and fetch."""
 
@@ -59,7 +59,6 @@ class Workerd:
         self._traffic: Traffic | None = None
         self._program: Path | None = None
         self._scripts: tuple[Script, ...] = ()
-        self._closing = False
         self._live: dict[int, Invocation] = {}
         self._after: dict[int, Invocation] = {}
         """Those that have answered, while what they left to waitUntil may go on."""
@@ -67,7 +66,7 @@ class Workerd:
         self._waits: list[Wait] = []
         self._waiting: dict[Connection, int] = {}
         self._turn: Invocation | None = None
-        self._count = 0
+        self._count = self._refusing = 0
 
     # --- the process
 
@@ -228,26 +227,34 @@ class Workerd:
     # --- what Workers ask
 
     def _asked(self, request: Request, connection: Connection) -> None:
+        if self._refusing:
+            self._refuse(connection)
+            return
         worker, kind, *identity = request.headers.get("x-cfq", f"0 {_CHANNEL}").split(" ")
         query = request.query if kind == _CHANNEL else {}
         id = int(query.get("by", 0))
         by = self._live.get(id) or self._after.get(id) or self._turn
         if kind in _COUNTED:
             self._waiting[connection] = by.id if by is not None else 0
-        if self._closing and self._traffic is not None:
-            self._traffic.give_up(connection)
-            return
         if by is None or by.dead:
             return  # nobody is left to whom an answer would mean anything
         if kind == _CHANNEL:
             self._channel(int(worker), request, query, by, connection)
             return
         name = unquote(" ".join(identity))
-        self._call_of(by, connection, (kind, name), lambda: self._services.answer(int(worker), kind, name, request))
+        what = called(kind, name, request)
+        self._call_of(by, connection, what, lambda: self._services.answer(int(worker), kind, name, request))
 
-    def _call_of(self, by: Invocation, connection: Connection, what: tuple[str, str], act: Callable[[], Any]) -> None:
+    def _refuse(self, connection: Connection) -> None:
+        """Let what is asked by nobody that counts fail; raises Hung where that has no end."""
+        self._refusing -= 1
+        if not self._refusing or self._traffic is None:
+            raise Hung
+        self._traffic.give_up(connection)
+
+    def _call_of(self, by: Invocation, connection: Connection, what: tuple[Any, ...], act: Callable[[], Any]) -> None:
         """A call of a binding: by a fault the process dies before it or behind it, or it fails and has acted or not."""
-        delivery, fails, point = by.delivery, what[0] != "queue", 0
+        delivery, fails, point = by.delivery, what[0] != "send", 0
         if delivery is not None and delivery.active:
             point = delivery.choose(3, "crashes_at_call", what)
             if point == _BEFORE:
@@ -262,7 +269,7 @@ class Workerd:
         else:
             found(lambda reply: self._later(by, lambda: self._answer(by, connection, what, reply, crashes=bool(point))))
 
-    def _answer(self, by: Invocation, connection: Connection, what: tuple[str, str], reply: Reply, *, crashes: bool) -> None:
+    def _answer(self, by: Invocation, connection: Connection, what: tuple[Any, ...], reply: Reply, *, crashes: bool) -> None:
         """A call has acted: what its caller hears of it, by chance."""
         delivery = by.delivery
         if delivery is None or not delivery.active:
@@ -271,7 +278,7 @@ class Workerd:
         delivery.deliveries.account.chance.heard(delivery, what)
         if crashes or delivery.choose(2, "crashes_at_await", what):
             self._crash(by)
-        elif what[0] != "queue" and delivery.choose(2, "lost_answers", what):
+        elif what[0] != "send" and delivery.choose(2, "lost_answers", what):
             self._reply(connection, _LOST)
         elif seconds := delivery.seconds("late_answers", what):
             self._wait_for(by, connection, self._now_us() + seconds * SECOND_US, reply)
@@ -375,20 +382,20 @@ class Workerd:
         traffic = self._traffic
         if traffic is None:
             return
-        idle = self.alone and not (self._waiting or self._live)
+        idle = not (traffic.unanswered or self._live)
         self._live.clear()
         self._after.clear()
         self._waits.clear()
         self._waiting.clear()
-        self._closing, self._turn = True, None
+        self._refusing, self._turn = _REFUSED_MOST, None
         try:
             if not idle:
                 traffic.abandon()
                 never = bool  # is False
-                traffic.until_quiet(self.workers, never, _CLOSE_SECONDS, sleeping=lambda: True, counts=False)
+                traffic.until_quiet(self.workers, never, _LET_GO_SECONDS, sleeping=lambda: True, counts=False)
             POOL.give(traffic.process)
         except (Hung, Gone):
             traffic.process.stop()
         finally:
             traffic.close()
-            self._traffic, self._closing = None, False
+            self._traffic, self._refusing = None, 0

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from emulator.workers.javascript.source_map import SourceMap
 
-_OWN_FRAME = re.compile(r"\n +at [^\n]*__cfq/[^\n]*")
+_OWN_FRAME = re.compile(r"\n +at [^\n]*(?:__cfq/|\bentry\.js:)[^\n]*")
 
 
 def on_source(source_map: SourceMap | None, module: str, first_line: int, text: str) -> str:

@@ -75,7 +75,7 @@ class WorkerdTarget:
         if not outcome:
             answer = msgspec.json.decode(how.body)
             outcome, settle = answer["outcome"], settlement(delivery.event, how.body)
-            error = error or answer.get("driver", "")
+            error = error or answer.get("driver") or ""
         if settle is not None:
             settle = _in_order(delivery, settle)
         if invocation.calls and settle is not None:

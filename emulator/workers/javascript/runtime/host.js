@@ -234,6 +234,10 @@ export class Host extends WorkerEntrypoint {
   tell(nowMs) {
     state.nowMs = nowMs;
   }
+  lacks(handler) {
+    const given = typeof current.default === "function" ? current.default.prototype : current.default;
+    return typeof given?.[handler] === "function" ? undefined : `Handler does not export a ${handler}() function.`;
+  }
   ping() {
     return [begun(), takeLines()];
   }
