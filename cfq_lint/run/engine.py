@@ -38,10 +38,18 @@ _SYNTAX = "cfq0"
 
 
 @record
+class SourceResult:
+    """A module of a Worker that was read: its path, and the ignores in it."""
+
+    path: str
+    ignores: tuple[Ignore, ...]
+
+
+@record
 class FileResult:
     """What judging one file gave. `whole` is False where the file does not parse and only its syntax was judged.
 
-    `unknown` is as in `Report`.
+    `unknown` and `unfollowed` are as in `Report`; `sources` are the modules of the Worker's own that were read.
     """
 
     path: str
@@ -51,6 +59,8 @@ class FileResult:
     whole: bool
     signs: frozenset[str]
     unknown: int = 0
+    sources: tuple[SourceResult, ...] = ()
+    unfollowed: tuple[str, ...] = ()
 
 
 @record
@@ -60,6 +70,7 @@ class Report:
     `files` are the paths that were read, `suppressed` the findings that ignores accept, `baselined` those that a baseline does,
     `unparsed` the files of which only the syntax was judged, `problems` one line for every path that could not be read,
     `skipped` the codes of the rules that need the account where nothing shows it, and `crashed` says that a rule failed.
+    `unfollowed` says what of the Workers' sources was not followed, and so not judged, a line each.
     `unknown` counts the values about queues that only running a `cloudflare.config.ts`, or applying a plan, would tell.
     """
 
@@ -72,6 +83,7 @@ class Report:
     crashed: bool = False
     skipped: tuple[str, ...] = ()
     unknown: int = 0
+    unfollowed: tuple[str, ...] = ()
 
     def count(self, severity: Severity) -> int:
         """How many findings have that severity."""
@@ -112,7 +124,22 @@ def judge(document: Document, plan: Plan) -> FileResult:
         from cfq_lint.run.ignores import ignores_of  # most files have none
 
         ignores = ignores_of(document)
-    return FileResult(document.path, tuple(findings), links, ignores, whole, frozenset(signs), unknown)
+    sources, unfollowed = _of_code(code) if code is not None else ((), ())
+    shown = frozenset(signs)
+    return FileResult(document.path, tuple(findings), links, ignores, whole, shown, unknown, sources, unfollowed)
+
+
+def _of_code(code: Code) -> tuple[tuple[SourceResult, ...], tuple[str, ...]]:
+    """The modules that were read, with the ignores in them, and what was not followed."""
+    sources = []
+    for path, module in code.program.modules.items():
+        ignores: tuple[Ignore, ...] = ()
+        if IGNORE_MARK in module.text:
+            from cfq_lint.run.ignores import ignores_in  # most sources have none
+
+            ignores = ignores_in(path, module.text)
+        sources.append(SourceResult(path, ignores))
+    return tuple(sources), code.unfollowed
 
 
 def _code(worker: Worker, rules: tuple[str, ...]) -> Code | None:
@@ -121,7 +148,10 @@ def _code(worker: Worker, rules: tuple[str, ...]) -> Code | None:
         return None
     from cfq_lint.model.consuming import code_of  # most files have no source beside them
 
-    return code_of(worker)
+    try:
+        return code_of(worker)
+    except Exception:  # noqa: BLE001 - what cannot be followed in a stranger's source is passed over, and the run goes on
+        return None
 
 
 def _with_declared(facts: Facts, declared: Iterable[DeclaredQueue]) -> Facts:
@@ -203,10 +233,12 @@ def conclude(results: Iterable[FileResult], plan: Plan, problems: Iterable[str] 
     once = {sort_key(finding): finding for finding in reversed(found)}
     found = [once[key] for key in sorted(once)]
     suppressed: list[Finding] = []
-    if any(result.ignores for result in ordered):
+    sources = {each.path: each for result in ordered for each in result.sources if each.ignores}
+    if sources or any(result.ignores for result in ordered):
         from cfq_lint.run.ignores import Commented, Scope, apply_ignores  # most runs have none
 
         files = [Commented(each.path, each.ignores, each.whole, SOURCE in each.signs) for each in ordered if each.ignores]
+        files += [Commented(each.path, each.ignores, True, True) for each in sources.values()]
         is_whole_project = plan.is_whole_project and topology.is_whole and not problems
         scope = Scope(plan.rules, facts, is_whole_project=is_whole_project, is_whole_file=plan.environment is None)
         found, suppressed = apply_ignores(files, found, scope)
@@ -219,6 +251,7 @@ def conclude(results: Iterable[FileResult], plan: Plan, problems: Iterable[str] 
         crashed=any(finding.code == CRASH_CODE for finding in found),
         skipped=plan.skipped,
         unknown=sum(result.unknown for result in ordered),
+        unfollowed=tuple(dict.fromkeys(each for result in ordered for each in result.unfollowed)),
     )
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from emulator.engine.delivery import Delivery
-    from emulator.workers.javascript.wire import Connection, Reply
+    from emulator.workers.javascript.wire import Connection, Reply, Request
 
 
 class Ended(NamedTuple):
@@ -52,3 +54,19 @@ class Wait:
 
     def __lt__(self, other: Wait) -> bool:
         return (self.due_us, self.place) < (other.due_us, other.place)
+
+
+_KV_CALLS = {"GET": "KV get", "PUT": "KV put", "DELETE": "KV delete"}
+
+
+def called(kind: str, name: str, request: Request) -> tuple[Any, ...]:
+    """What a request of a binding is called by people: as the same call of a Python Worker is."""
+    if kind == "out":
+        return request.method, request.target, request.body
+    if kind == "kv" and request.path and request.method in _KV_CALLS:
+        return _KV_CALLS[request.method], request.path
+    if kind == "d1":
+        asked = msgspec.json.decode(request.body)
+        rows = asked if isinstance(asked, list) else [asked]
+        return "D1", *((str(row.get("sql", "")), tuple(row.get("params") or ())) for row in rows)
+    return ("send", name) if kind == "queue" else (kind, name)

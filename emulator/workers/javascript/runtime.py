@@ -16,7 +16,7 @@ import msgspec
 from emulator.engine.clock import SECOND_US
 from emulator.engine.faults import DIED, WorkerCrashed
 from emulator.engine.targets.invocation import LOST
-from emulator.workers.javascript.invocation import Ended, Invocation, Wait
+from emulator.workers.javascript.invocation import Ended, Invocation, Wait, called
 from emulator.workers.javascript.process import POOL, Process
 from emulator.workers.javascript.traffic import Gone, Hung, Traffic
 from emulator.workers.javascript.wire import Reply
@@ -36,6 +36,8 @@ _CHANNEL = "cfq"
 _BEFORE = 1
 EXCEEDED, FAILED = "exceededCpu", "exception"
 _LOST = Reply(500, LOST.encode(), (("X-Cfq-Refused", LOST),), LOST)
+_LET_GO_SECONDS, _REFUSED_MOST = 1.0, 200
+"""So long, and with so many questions, what a dead process left behind may take to its end; then workerd is stopped."""
 _COUNTED = frozenset({_CHANNEL, "out"})
 """What isolates count: their own questions, and fetch."""
 
@@ -63,7 +65,7 @@ class Workerd:
         self._waits: list[Wait] = []
         self._waiting: dict[Connection, int] = {}
         self._turn: Invocation | None = None
-        self._count = 0
+        self._count = self._refusing = 0
 
     # --- the process
 
@@ -225,6 +227,9 @@ class Workerd:
     # --- what Workers ask
 
     def _asked(self, request: Request, connection: Connection) -> None:
+        if self._refusing:
+            self._refuse(connection)
+            return
         worker, kind, *identity = request.headers.get("x-cfq", f"0 {_CHANNEL}").split(" ")
         query = request.query if kind == _CHANNEL else {}
         id = int(query.get("by", 0))
@@ -237,11 +242,19 @@ class Workerd:
             self._channel(int(worker), request, query, by, connection)
             return
         name = unquote(" ".join(identity))
-        self._call_of(by, connection, (kind, name), lambda: self._services.answer(int(worker), kind, name, request))
+        what = called(kind, name, request)
+        self._call_of(by, connection, what, lambda: self._services.answer(int(worker), kind, name, request))
 
-    def _call_of(self, by: Invocation, connection: Connection, what: tuple[str, str], act: Callable[[], Any]) -> None:
+    def _refuse(self, connection: Connection) -> None:
+        """Answer what is asked by nobody that counts; raises Hung where that has no end."""
+        self._refusing -= 1
+        if not self._refusing:
+            raise Hung
+        self._reply(connection, _LOST)
+
+    def _call_of(self, by: Invocation, connection: Connection, what: tuple[Any, ...], act: Callable[[], Any]) -> None:
         """A call of a binding: by a fault the process dies before it or behind it, or it fails and has acted or not."""
-        delivery, fails, point = by.delivery, what[0] != "queue", 0
+        delivery, fails, point = by.delivery, what[0] != "send", 0
         if delivery is not None and delivery.active:
             point = delivery.choose(3, "crashes_at_call", what)
             if point == _BEFORE:
@@ -256,7 +269,7 @@ class Workerd:
         else:
             found(lambda reply: self._later(by, lambda: self._answer(by, connection, what, reply, crashes=bool(point))))
 
-    def _answer(self, by: Invocation, connection: Connection, what: tuple[str, str], reply: Reply, *, crashes: bool) -> None:
+    def _answer(self, by: Invocation, connection: Connection, what: tuple[Any, ...], reply: Reply, *, crashes: bool) -> None:
         """A call has acted: what its caller hears of it, by chance."""
         delivery = by.delivery
         if delivery is None or not delivery.active:
@@ -265,7 +278,7 @@ class Workerd:
         delivery.deliveries.account.chance.heard(delivery, what)
         if crashes or delivery.choose(2, "crashes_at_await", what):
             self._crash(by)
-        elif what[0] != "queue" and delivery.choose(2, "lost_answers", what):
+        elif what[0] != "send" and delivery.choose(2, "lost_answers", what):
             self._reply(connection, _LOST)
         elif seconds := delivery.seconds("late_answers", what):
             self._wait_for(by, connection, self._now_us() + seconds * SECOND_US, reply)
@@ -363,16 +376,31 @@ class Workerd:
 
     def close(self) -> None:
         """End what runs. The process is kept for the next who runs the same, if it can be proven to do nothing."""
-        traffic, self._traffic = self._traffic, None
+        traffic = self._traffic
         if traffic is None:
             return
         self._live.clear()
         self._after.clear()
         self._waits.clear()
-        clean = not self._waiting
+        clean = self._let_go(traffic)
         self._waiting.clear()
+        self._traffic, self._refusing = None, 0
         traffic.close()
         if clean:
             POOL.give(self._key, traffic.process)
         else:
             traffic.process.stop()
+
+    def _let_go(self, traffic: Traffic) -> bool:
+        """Have what still runs fail at all that it asks, until nothing does; whether that has come to an end."""
+        if not traffic.unanswered:
+            return True
+        self._refusing = _REFUSED_MOST
+        self._waiting.clear()
+        for connection in traffic.unanswered:
+            traffic.reply(connection, _LOST)
+        try:
+            traffic.until_quiet(self.workers, lambda: False, _LET_GO_SECONDS, sleeping=lambda: True)
+        except (Hung, Gone):
+            return False
+        return True

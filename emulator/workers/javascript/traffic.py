@@ -134,6 +134,11 @@ class Traffic:
         except OSError:
             self._drop(connection)
 
+    @property
+    def unanswered(self) -> list[Connection]:
+        """The requests that nobody has answered."""
+        return [connection for connection, answered in self._theirs.items() if not answered]
+
     # --- looking
 
     def look(self, seconds: float) -> bool:
