@@ -80,17 +80,19 @@ def load(
     loaded = [*runtime.loaded, Loaded(config, date, built, evaluated, given)]
     bound = _bound(loaded)
     setup.install(host.account, config, host.claimed)
+    mapped = _mapping(built, folder)
     worker = Worker(
         host, options.entry, config.script, _env(host, config, bound[-1]), place=len(runtime.loaded), runtime=runtime,
-        source_map=_mapping(built, folder), exposes_codes=config.exposes_codes, responder=fetch, fakes=bound[-1].fakes,
+        source_map=mapped, exposes_codes=config.exposes_codes, responder=fetch, fakes=bound[-1].fakes,
     )  # fmt: skip
     runtime.services.workers.append(worker)
     try:
         _start(runtime, tools.workerd, [_script(place, *each) for place, each in enumerate(zip(loaded, bound, strict=True))])
-    except BaseException as error:
+    except SourceRefused as refused:
         runtime.services.workers.pop()
-        if isinstance(error, SourceRefused):
-            raise SourceRefused(worker.mapped(error.text)) from None
+        raise SourceRefused(mapped(refused.text)) from None
+    except BaseException:
+        runtime.services.workers.pop()
         raise
     runtime.loaded = loaded
     for name, consumer in config.consumers.items():

@@ -26,7 +26,7 @@ START_SECONDS = 30.0
 CONFIG, DRIVER, PARENT, SAID = "config.capnp", "driver.sock", "parent.sock", "said"
 """Files of the folder: the configuration, the socket that workerd listens on, ours, and what workerd writes."""
 _LOOK_SECONDS = 0.002
-_NOISE = ("NOSENTRY", "; stack:", "warning: ", 'Worker "driver"')
+_NOISE = ("NOSENTRY", "; stack:", "warning: ", 'Worker "driver"', "does not need to be specified anymore")
 _OURS = re.compile(r"service worker\d+: ")
 """What only our own configuration knows."""
 

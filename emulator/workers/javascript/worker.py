@@ -30,7 +30,7 @@ class Worker(Attachable):
     """A loaded Worker: `env` (its bindings, for the test), `await fetch(request)`, `await scheduled(cron)`.
 
     `console` holds what it wrote (level, text), with stacks on the lines of its source; `fetches` the requests that it sent.
-    `responder` answers those, and `fakes` stand in for bindings that are not emulated. `mapped` puts a stack on those lines.
+    `responder` answers those, and `fakes` stand in for bindings that are not emulated.
     """
 
     def __init__(
@@ -51,12 +51,12 @@ class Worker(Attachable):
         self.name = name
         self.console: list[Line] = []
         self.fetches: list[Outgoing] = []
-        self._host, self._main, self._place, self._runtime, self.mapped = host, main, place, runtime, source_map
+        self._host, self._main, self._place, self._runtime, self._mapped = host, main, place, runtime, source_map
         self._closed = False
 
     def target(self) -> Target:
         """Where its batches go."""
-        return WorkerdTarget(self._runtime, self._place, self.mapped)
+        return WorkerdTarget(self._runtime, self._place, self._mapped)
 
     async def fetch(self, request: Any, init: Any = None, /, **options: Any) -> Response:
         """Let the Worker answer a Request, or a URL (or path) with a Request's options. Virtual time passes as it asks.
@@ -71,7 +71,7 @@ class Worker(Attachable):
         assert how is not None, "it has ended"
         if how.outcome or any(name.lower() == "x-cfq-thrown" for name, _ in how.headers):
             text = "\n".join(ended.failures) or how.outcome or how.body.decode("utf-8", "replace")
-            raise JavaScriptError(self.mapped(text))
+            raise JavaScriptError(self._mapped(text))
         return Response(how.body, how.status, "", [(name, value) for name, value in how.headers if name.lower() not in _HOP])
 
     async def scheduled(self, cron: str = "", scheduled_time: datetime | str | None = None) -> None:
@@ -83,7 +83,7 @@ class Worker(Attachable):
         assert how is not None, "it has ended"
         if how.outcome or ended.failures or how.status != _OK:
             text = "\n".join(ended.failures) or how.outcome or how.body.decode("utf-8", "replace")
-            raise JavaScriptError(self.mapped(text))
+            raise JavaScriptError(self._mapped(text))
 
     async def _ended(self, begin: Callable[[Callable[[Invocation], None]], Invocation]) -> Invocation:
         if self._closed:
@@ -107,7 +107,7 @@ class Worker(Attachable):
 
     def hear(self, level: str, text: str) -> None:
         """A line of its console."""
-        line = Line(level, self.mapped(text))
+        line = Line(level, self._mapped(text))
         self.console.append(line)
         log(line)
 
