@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from emulator.engine.chance import remembered
@@ -13,7 +13,7 @@ from emulator.workers.config import Config
 from emulator.workers.javascript.bindings import Bound, bound_of, durable_of
 from emulator.workers.javascript.bundle import bundle
 from emulator.workers.javascript.bundling.options import build_options
-from emulator.workers.javascript.configuration import Script, files
+from emulator.workers.javascript.configuration import Script
 from emulator.workers.javascript.dev_vars import read_dev_vars
 from emulator.workers.javascript.errors import SourceRefused
 from emulator.workers.javascript.evaluating import FIRST_LINE, Evaluated, evaluating
@@ -22,7 +22,7 @@ from emulator.workers.javascript.runtime import Workerd
 from emulator.workers.javascript.services import Services
 from emulator.workers.javascript.source_map import SourceMap
 from emulator.workers.javascript.stacks import on_source
-from emulator.workers.javascript.toolchain import find
+from emulator.workers.javascript.toolchain import cache_folder, find
 from emulator.workers.javascript.worker import Worker
 
 if TYPE_CHECKING:
@@ -103,9 +103,15 @@ def load(
     return worker
 
 
+@lru_cache(maxsize=64)
+def _tools(folder: Path, _cache: Path) -> Toolchain:
+    """The programs for a project, looked for once."""
+    return find(folder)
+
+
 def _built(config: Config, folder: Path) -> tuple[Toolchain, str, BuildOptions, Bundle, Evaluated]:
     """The programs, the compatibility date that they know, and the Worker's bundle."""
-    tools = find(folder)
+    tools = _tools(folder, cache_folder())
     date = min(config.date or tools.newest_date, tools.newest_date)
     options = build_options(config.file, date, config.flags, config.settings)
     built = bundle(options, tools)
@@ -170,7 +176,7 @@ def _script(place: int, loaded: Loaded, bound: Bound) -> Script:
 def _start(runtime: JavaScript, workerd: Path, scripts: list[Script]) -> None:
     alone = len(scripts) == 1 and not scripts[0].durable and not scripts[0].calls_workers
     waits = not any(NO_WAIT_FLAG in each.flags for each in scripts)
-    runtime.run(workerd, files(scripts), tuple(range(len(scripts))), alone=alone, waits=waits)
+    runtime.run(workerd, tuple(scripts), alone=alone, waits=waits)
 
 
 def _mapping(built: Bundle, folder: Path) -> Callable[[str], str]:
