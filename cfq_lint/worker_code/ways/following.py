@@ -348,8 +348,7 @@ class Following(Lists):
             for state in states:
                 is_final = _FINAL.search(name) is not None or (state.failed is None and _is_about_body(state))
                 why = state.failed.kind if state.failed is not None and not values else INVALID if is_final else FAILURE
-                thrown = state._replace(failed=None) if state.failed is not None and not state.settled else state
-                flow.throw([thrown], why, self.mark(node, room))
+                flow.throw([state], why, self.mark(node, room))
         elif kind == BREAK:
             flow.broken = states
         elif kind == CONTINUE:
