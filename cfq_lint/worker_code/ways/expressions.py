@@ -61,8 +61,10 @@ SPLITS_CLOCK = frozenset(
         "date",
     }
 )
-_STEPS_MAX = 25_000
-_STATES_MAX = 400
+STEPS_MAX = 12_000
+"""Enough for any handler that people read; what is longer is not followed."""
+_STATES_MAX = 2000
+_STATES_A_STEP = 16
 
 
 class Expressions(Conditions):
@@ -72,6 +74,7 @@ class Expressions(Conditions):
         self.marks: dict[int, Mark] = {}
         self.looks_at_queue = False
         self.steps = 0
+        self.steps_most = STEPS_MAX
 
     def mark(self, node: n.Node, room: Room) -> Mark:
         """The place of a node; one for each."""
@@ -98,8 +101,8 @@ class Expressions(Conditions):
 
     def value(self, node: n.Node, states: States, room: Room, out: Flow) -> tuple[Value, States]:
         """What an expression stands for, and the ways on from it."""
-        self.steps += 1
-        if self.steps > _STEPS_MAX or len(states) > _STATES_MAX:
+        self.steps += 1 + len(states) // _STATES_A_STEP
+        if self.steps > self.steps_most or len(states) > _STATES_MAX:
             raise TooLong
         match node:
             case n.Name():

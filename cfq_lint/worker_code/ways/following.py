@@ -50,7 +50,7 @@ _FINAL = re.compile(
     re.IGNORECASE,
 )
 _OF_VALUES = re.compile(r"Validation|Value|Key|Type|JSON|Decode|Parse|Schema|Attribute|Zod|Syntax", re.IGNORECASE)
-_STATES_MAX = 400
+_STATES_MAX = 2000
 
 
 class Following(Lists):
@@ -454,6 +454,7 @@ class Following(Lists):
         if function.owner is not None:
             room.names["this"] = function.owner
         self._parameters(lambda_, given, room)
+        states = widened(states)
         if lambda_.gives:
             flow = Flow()
             value, flow.normal = self.value(lambda_.body[0], states, room, flow)
