@@ -6,6 +6,7 @@ https://developers.cloudflare.com/workers/wrangler/configuration/ and .../worker
 
 from __future__ import annotations
 
+import os
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -15,7 +16,6 @@ from cfq_lint.facts.errors import Unreadable
 from cfq_lint.model.wrangler import Environment, read_worker
 from emulator.core.model import Consumer
 from emulator.core.refusals import ConfigRefused
-from emulator.engine.chance import remembered
 from emulator.workers.cron import Cron
 
 if TYPE_CHECKING:
@@ -51,6 +51,10 @@ _OWN = frozenset({
     "unsafe", "unsafe_hello_world", "vars", "vectorize", "version_metadata", "vpc_services", "worker_loaders", "workflows",
 })  # fmt: skip
 """Keys that environments do not inherit: …/workers/wrangler/configuration/#non-inheritable-keys."""
+
+
+_READ_MAX = 64
+_read: dict[tuple[Path, str | None, str, frozenset[str]], tuple[tuple[tuple[int, int], ...], Config]] = {}
 
 
 class Store(NamedTuple):
@@ -99,8 +103,23 @@ def load(path: str | PathLike[str], env: str | None, plan: str, *, but: frozense
 
     What wrangler and Cloudflare take, however unwise it is, is a warning of the config. Raises ConfigRefused, with the
     findings, for a file with errors (but for those of the rules `but`), and for one with environments but none of that name.
+    A file that has not changed since is not judged again: one process runs many tests.
     """
-    return remembered(("config", fspath(path), env, plan, but), lambda: _load(path, env, plan, but))
+    key = (Path(fspath(path)).absolute(), env, plan, but)
+    known, found = _read.get(key, ((), None))
+    if found is None or _seen(found) != known:
+        found = _load(path, env, plan, but)
+        while len(_read) >= _READ_MAX:
+            del _read[next(iter(_read))]
+        _read[key] = _seen(found), found
+    return found
+
+
+def _seen(config: Config) -> tuple[tuple[int, int], ...]:
+    """What tells whether a configuration may have changed: its file, a build's redirect, and the code."""
+    places = (config.file, config.file.parent / ".wrangler" / "deploy" / "config.json", config.main)
+    stats = [os.stat(each) if each is not None and each.exists() else None for each in places]
+    return tuple((0, 0) if each is None else (each.st_mtime_ns, each.st_size) for each in stats)
 
 
 def _load(path: str | PathLike[str], env: str | None, plan: str, but: frozenset[str]) -> Config:

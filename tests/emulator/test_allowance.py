@@ -132,6 +132,11 @@ def test_five_thousand_pulls_and_five_thousand_acks_a_second_and_no_more():
     jobs.ack(acks=leases[:4_900])
     assert refused(jobs.ack, acks=leases[4_900:], retries=["x"])[0] == 10250
     jobs.ack(acks=leases[4_900:])
+    emu.create_queue("empty")
+    emu.consume("empty", type="http_pull")
+    fill(emu.queue("empty"), 5_000, emu)
+    while emu.queue("empty").pull(batch_size=100):
+        pass  # which ends: an empty pull moves nothing
     emu.advance(1)
     assert len(jobs.pull(batch_size=100)) == 100
     assert len(jobs) == 200

@@ -13,6 +13,17 @@ if TYPE_CHECKING:
     from emulator.workers.javascript.wire import Connection, Reply, Request
 
 
+class Told(msgspec.Struct):
+    """What an isolate has to say: `lines` of the console (place, level, text), a `failure`'s stack, and `calls`.
+
+    Calls are what a handler said of its messages: (ack, retry, ackAll or retryAll, id, delay in seconds).
+    """
+
+    lines: list[tuple[int, str, str]] = []  # msgspec copies defaults
+    failure: str | None = None
+    calls: list[tuple[str, str, int | None]] = []  # as above
+
+
 class Ended(NamedTuple):
     """How an invocation ended: an answer of the driver (`status`, `headers`, `body`), or an `outcome` of ours without one."""
 
@@ -29,13 +40,15 @@ class Invocation:
     process was ended by a fault, or its time was over.
     """
 
-    __slots__ = ("connection", "dead", "delivery", "ended", "failures", "id", "on_end", "worker")
+    __slots__ = ("calls", "connection", "dead", "delivery", "ended", "failures", "id", "on_end", "worker")
 
     def __init__(self, id: int, worker: int, delivery: Delivery | None, on_end: Callable[[Invocation], None]) -> None:
         self.id, self.worker, self.delivery, self.on_end = id, worker, delivery, on_end
         self.connection: Connection | None = None
         self.ended: Ended | None = None
         self.failures: list[str] = []
+        self.calls: list[tuple[str, str, int | None]] = []
+        """What the handler said of its messages, in order, where some of it has no effect or it slept meanwhile."""
         self.dead = False
 
     @property

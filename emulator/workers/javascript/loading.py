@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from emulator.engine.chance import remembered
@@ -13,15 +13,16 @@ from emulator.workers.config import Config
 from emulator.workers.javascript.bindings import Bound, bound_of, durable_of
 from emulator.workers.javascript.bundle import bundle
 from emulator.workers.javascript.bundling.options import build_options
-from emulator.workers.javascript.configuration import Script, files
+from emulator.workers.javascript.configuration import Script
 from emulator.workers.javascript.dev_vars import read_dev_vars
+from emulator.workers.javascript.errors import SourceRefused
 from emulator.workers.javascript.evaluating import FIRST_LINE, Evaluated, evaluating
 from emulator.workers.javascript.object_alarms import ObjectAlarms
 from emulator.workers.javascript.runtime import Workerd
 from emulator.workers.javascript.services import Services
 from emulator.workers.javascript.source_map import SourceMap
 from emulator.workers.javascript.stacks import on_source
-from emulator.workers.javascript.toolchain import find
+from emulator.workers.javascript.toolchain import cache_folder, find
 from emulator.workers.javascript.worker import Worker
 
 if TYPE_CHECKING:
@@ -79,13 +80,17 @@ def load(
     loaded = [*runtime.loaded, Loaded(config, date, built, evaluated, given)]
     bound = _bound(loaded)
     setup.install(host.account, config, host.claimed)
+    mapped = _mapping(built, folder)
     worker = Worker(
         host, options.entry, config.script, _env(host, config, bound[-1]), place=len(runtime.loaded), runtime=runtime,
-        source_map=_mapping(built, folder), exposes_codes=config.exposes_codes, responder=fetch, fakes=bound[-1].fakes,
+        source_map=mapped, exposes_codes=config.exposes_codes, responder=fetch, fakes=bound[-1].fakes,
     )  # fmt: skip
     runtime.services.workers.append(worker)
     try:
         _start(runtime, tools.workerd, [_script(place, *each) for place, each in enumerate(zip(loaded, bound, strict=True))])
+    except SourceRefused as refused:
+        runtime.services.workers.pop()
+        raise SourceRefused(mapped(refused.text)) from None
     except BaseException:
         runtime.services.workers.pop()
         raise
@@ -98,9 +103,15 @@ def load(
     return worker
 
 
+@lru_cache(maxsize=64)
+def _tools(folder: Path, _cache: Path) -> Toolchain:
+    """The programs for a project, looked for once."""
+    return find(folder)
+
+
 def _built(config: Config, folder: Path) -> tuple[Toolchain, str, BuildOptions, Bundle, Evaluated]:
     """The programs, the compatibility date that they know, and the Worker's bundle."""
-    tools = find(folder)
+    tools = _tools(folder, cache_folder())
     date = min(config.date or tools.newest_date, tools.newest_date)
     options = build_options(config.file, date, config.flags, config.settings)
     built = bundle(options, tools)
@@ -165,7 +176,7 @@ def _script(place: int, loaded: Loaded, bound: Bound) -> Script:
 def _start(runtime: JavaScript, workerd: Path, scripts: list[Script]) -> None:
     alone = len(scripts) == 1 and not scripts[0].durable and not scripts[0].calls_workers
     waits = not any(NO_WAIT_FLAG in each.flags for each in scripts)
-    runtime.run(workerd, files(scripts), tuple(range(len(scripts))), alone=alone, waits=waits)
+    runtime.run(workerd, tuple(scripts), alone=alone, waits=waits)
 
 
 def _mapping(built: Bundle, folder: Path) -> Callable[[str], str]:

@@ -16,7 +16,8 @@ import msgspec
 from emulator.engine.clock import SECOND_US
 from emulator.engine.faults import DIED, WorkerCrashed
 from emulator.engine.targets.invocation import LOST
-from emulator.workers.javascript.invocation import Ended, Invocation, Wait, called
+from emulator.workers.javascript.configuration import files
+from emulator.workers.javascript.invocation import Ended, Invocation, Told, Wait, called
 from emulator.workers.javascript.process import POOL, Process
 from emulator.workers.javascript.traffic import Gone, Hung, Traffic
 from emulator.workers.javascript.wire import Reply
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from emulator.engine.delivery import Delivery
+    from emulator.workers.javascript.configuration import Script
     from emulator.workers.javascript.services import Services
     from emulator.workers.javascript.wire import Connection, Request
 
@@ -56,8 +58,7 @@ class Workerd:
         self.waits = True
         self._traffic: Traffic | None = None
         self._program: Path | None = None
-        self._files: Mapping[str, str | bytes] = {}
-        self._key = ""
+        self._scripts: tuple[Script, ...] = ()
         self._live: dict[int, Invocation] = {}
         self._after: dict[int, Invocation] = {}
         """Those that have answered, while what they left to waitUntil may go on."""
@@ -69,22 +70,21 @@ class Workerd:
 
     # --- the process
 
-    def run(
-        self, program: Path, files: Mapping[str, str | bytes], workers: tuple[int, ...], *, alone: bool, waits: bool
-    ) -> None:
-        """Have these files run from now on; those that ran are ended. Raises SourceRefused, ToolMissing.
+    def run(self, program: Path, scripts: tuple[Script, ...], *, alone: bool, waits: bool) -> None:
+        """Have these Workers run from now on; those that ran are ended. Raises SourceRefused, ToolMissing.
 
         `waits` tells whether a batch ends when what its handler left to waitUntil has ended.
         """
         self.close()
-        self._program, self._files, self.workers, self.alone, self.waits = program, files, workers, alone and waits, waits
-        self._key = repr((program, sorted(files.items())))
+        self._program, self._scripts, self.alone, self.waits = program, scripts, alone and waits, waits
+        self.workers = tuple(range(len(scripts)))
         self._start()
 
     def _start(self) -> None:
         assert self._program is not None, "somebody has said what to run"
-        kept = POOL.take(self._key)
-        process = kept or Process(self._program, self._files)
+        key = (self._program, self._scripts)
+        kept = POOL.take(key)
+        process = kept or Process(self._program, files(self._scripts), key)
         self._traffic = Traffic(process, self._asked, self._lost, lambda: len(self._waiting), self._services.console)
         try:
             self._call("reset", {"workers": self.workers, "seed": self._seed, "again": kept is not None})
@@ -246,11 +246,11 @@ class Workerd:
         self._call_of(by, connection, what, lambda: self._services.answer(int(worker), kind, name, request))
 
     def _refuse(self, connection: Connection) -> None:
-        """Answer what is asked by nobody that counts; raises Hung where that has no end."""
+        """Let what is asked by nobody that counts fail; raises Hung where that has no end."""
         self._refusing -= 1
-        if not self._refusing:
+        if not self._refusing or self._traffic is None:
             raise Hung
-        self._reply(connection, _LOST)
+        self._traffic.give_up(connection)
 
     def _call_of(self, by: Invocation, connection: Connection, what: tuple[Any, ...], act: Callable[[], Any]) -> None:
         """A call of a binding: by a fault the process dies before it or behind it, or it fails and has acted or not."""
@@ -290,14 +290,12 @@ class Workerd:
         heapq.heappush(self._waits, Wait(due_us, self._count, connection, by.id, reply))
 
     def _channel(self, worker: int, request: Request, query: dict[str, str], by: Invocation, connection: Connection) -> None:
-        what, lines = request.path, request.body
-        if what == "said":
-            told = msgspec.json.decode(request.body)
-            lines = msgspec.json.encode(told["lines"])
-            if told.get("failure") is not None:
-                by.failures.append(told["failure"])
-        if lines:
-            self._services.console(lines.decode())
+        what = request.path
+        if request.body:
+            told = msgspec.json.decode(request.body, type=Told)
+            by.calls += told.calls
+            by.failures += [] if told.failure is None else [told.failure]
+            self._services.console(told.lines)
         if what == "wait":
             if by.delivery is not None and by.delivery.choose(2, "crashes_at_await"):
                 self._crash(by)
@@ -328,6 +326,7 @@ class Workerd:
             return
         before, self._turn = self._turn, by
         try:
+            self._tell_time()
             act()
             self._settle(by)
         finally:
@@ -351,13 +350,17 @@ class Workerd:
         while self._waits and self._waits[0].due_us <= now_us:
             wait = heapq.heappop(self._waits)
             self._turn = self._live.get(wait.by) or self._after.get(wait.by)
-            if len(self.workers) > 1:
-                self._call("tell", {"all": self.workers, "now": now_us // _MILLISECOND_US})
-            told = (("X-Cfq-Now", str(now_us // _MILLISECOND_US)),)
-            self._reply(wait.connection, wait.reply or Reply(headers=told))
+            if len(self.workers) > 1 or wait.reply is not None:
+                self._tell_time()
+            now = (("X-Cfq-Now", str(now_us // _MILLISECOND_US)),)
+            self._reply(wait.connection, wait.reply or Reply(headers=now))
             self._settle(self._turn)
             self._turn = None
             self.tell()
+
+    def _tell_time(self) -> None:
+        """Tell every isolate what time it is: an answer to a binding's call does not."""
+        self._call("tell", {"all": self.workers, "now": self._now_us() // _MILLISECOND_US})
 
     @property
     def busy(self) -> bool:
@@ -375,32 +378,24 @@ class Workerd:
         """There is nothing to wait for."""
 
     def close(self) -> None:
-        """End what runs. The process is kept for the next who runs the same, if it can be proven to do nothing."""
+        """End what runs. The process is kept for the next who runs the same, if it can be proven that nothing goes on in it."""
         traffic = self._traffic
         if traffic is None:
             return
+        idle = not (traffic.unanswered or self._live)
         self._live.clear()
         self._after.clear()
         self._waits.clear()
-        clean = self._let_go(traffic)
         self._waiting.clear()
-        self._traffic, self._refusing = None, 0
-        traffic.close()
-        if clean:
-            POOL.give(self._key, traffic.process)
-        else:
-            traffic.process.stop()
-
-    def _let_go(self, traffic: Traffic) -> bool:
-        """Have what still runs fail at all that it asks, until nothing does; whether that has come to an end."""
-        if not traffic.unanswered:
-            return True
-        self._refusing = _REFUSED_MOST
-        self._waiting.clear()
-        for connection in traffic.unanswered:
-            traffic.reply(connection, _LOST)
+        self._refusing, self._turn = _REFUSED_MOST, None
         try:
-            traffic.until_quiet(self.workers, lambda: False, _LET_GO_SECONDS, sleeping=lambda: True)
+            if not idle:
+                traffic.abandon()
+                never = bool  # is False
+                traffic.until_quiet(self.workers, never, _LET_GO_SECONDS, sleeping=lambda: True, counts=False)
+            POOL.give(traffic.process)
         except (Hung, Gone):
-            return False
-        return True
+            traffic.process.stop()
+        finally:
+            traffic.close()
+            self._traffic, self._refusing = None, 0
