@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from cfq_lint.facts import limits
 from cfq_lint.facts.record import record, replace
 from cfq_lint.model.sources import program_of
@@ -15,6 +17,8 @@ if TYPE_CHECKING:
     from cfq_lint.worker_code.modules.program import Program
     from cfq_lint.worker_code.ways.marks import Mark
 
+_DEAD = re.compile(r"(?:^|[-_])(?:dlq|dead(?:[-_]?letters?)?)(?:$|[-_])", re.IGNORECASE)
+"""What a queue of dead letters is called."""
 _NO_WAIT = "queue_consumer_no_wait_for_wait_until"
 
 
@@ -118,7 +122,8 @@ def code_of(worker: Worker) -> Code | None:
             if consumer.is_push and consumer.queue is not None:
                 queue = consumer.queue_name
                 known[queue] = known.get(queue) or _handled(program, queue, known)
-                consuming.append(_consuming(consumer, environment, known[queue], is_dead_letters=queue in dead))
+                is_dead = queue in dead or _DEAD.search(queue) is not None
+                consuming.append(_consuming(consumer, environment, known[queue], is_dead_letters=is_dead))
     return Code(worker, program, tuple(consuming)) if consuming else None
 
 
@@ -127,7 +132,7 @@ def _handled(program: Program, queue: str, known: dict[str, Handled]) -> Handled
     for other in known.values():
         if not other.looks_at_queue:
             return replace(other, queue=queue)
-    return handled(program, queue)
+    return handled(program, queue, sum(each.steps for each in known.values()))
 
 
 def _consuming(consumer: Consumer, environment: Environment, what: Handled, *, is_dead_letters: bool) -> Consuming:

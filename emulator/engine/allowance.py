@@ -39,7 +39,7 @@ class Day:
             self._turn(event.at_us)
             before = self._billed(event)
             self._ledger.take(event)
-            self.used += self._billed(event) - before
+            self.used += max(0, self._billed(event) - before)  # with a queue its numbers are gone, and not what was used
         self._turn(now_us)
         if self.used + operations > self._most:
             raise FreeTierLimitExceeded

@@ -31,6 +31,7 @@ def test_the_free_plan_has_ten_thousand_operations_a_day_and_starts_anew_at_midn
     fill(jobs, 9_999, emu)
     other.send(1)
     assert refused(other.send, 2) == FREE
+    emu.delete_queue("jobs")
     assert refused(emu.env.OTHER.send, 2) == FREE
     assert len(other) == 1
     emu.advance_to("2026-01-01T23:59:59.999999Z")
