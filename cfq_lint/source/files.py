@@ -15,15 +15,15 @@ LENGTH_MAX = 2_000_000
 class Files:
     """Reads sources and folders by their paths as people write them, from the working directory on.
 
-    `source` is the entry that the settings name, None where they name none. `kept` is for what is made of the files and used
-    again in the run.
+    `source` is the entry that the settings name, None where they name none. `kept` is for what is made of files and used again
+    for other configurations of the run.
     """
 
     __slots__ = ("kept", "source")
 
-    def __init__(self) -> None:
+    def __init__(self, kept: dict[object, Any] | None = None) -> None:
         self.source: str | None = None
-        self.kept: dict[object, Any] = {}
+        self.kept: dict[object, Any] = kept if kept is not None else {}
 
     @staticmethod
     def read(path: str) -> str | None:

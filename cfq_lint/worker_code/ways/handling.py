@@ -7,7 +7,7 @@ from cfq_lint.worker_code.modules.module import Value as Meaning
 from cfq_lint.worker_code.tree import nodes as n
 from cfq_lint.worker_code.ways.following import Following
 from cfq_lint.worker_code.ways.state import Flow, State, TooLong
-from cfq_lint.worker_code.ways.values import BATCH, FUNCTION, INSTANCE, OPAQUE, Called, Room, Value
+from cfq_lint.worker_code.ways.values import BATCH, FUNCTION, INSTANCE, LITERAL, OPAQUE, Called, Room, Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -166,6 +166,14 @@ class Reader(Following):
         if not isinstance(node, _VALUES):
             return None
         return self.value(node, {State()}, room, Flow())[0]
+
+    def member(self, value: Value, name: str) -> Value:
+        """`value.name`; of `env`, what the configuration's variables say."""
+        if value.kind == OPAQUE and value.chain == ("env",):
+            self.program.asked.add(name)
+            if name in self.program.variables:
+                return Value(LITERAL, literal=self.program.variables[name])
+        return super().member(value, name)
 
     def class_named(self, value: Value) -> Value | None:
         """An object of the class that a value is."""
