@@ -73,10 +73,11 @@ def meant_by(topology: Topology, facts: Facts) -> Meant:
 class Meant:
     """What misspelt names of a run mean."""
 
-    __slots__ = ("_account", "_alone", "_known_queues", "_names", "_queues", "_topology", "facts")
+    __slots__ = ("_account", "_alone", "_known_queues", "_meant_by", "_names", "_queues", "_topology", "facts")
 
     def __init__(self, topology: Topology, facts: Facts) -> None:
         self.facts = facts
+        self._meant_by: dict[tuple[str, str], str | None] = {}
         self._topology = topology
         self._known_queues = facts.known_queues or frozenset()
         self._queues = {*topology.producers_of, *topology.consumers_of, *self._known_queues, *facts.queues}
@@ -87,7 +88,12 @@ class Meant:
     def by_dead_letters(self, consumer: ConsumerLink) -> str | None:
         """The queue that a consumer's dead-letter queue means; None where its name is known, or nothing is near."""
         name = consumer.dead_letter_queue
-        return None if name is None or name in self._queues else self._names.near(name, consumer.queue)
+        if name is None or name in self._queues:
+            return None
+        key = (name, consumer.queue)
+        if key not in self._meant_by:
+            self._meant_by[key] = self._names.near(name, consumer.queue)
+        return self._meant_by[key]
 
     def by_queue(self, name: str) -> str | None:
         """The queue that a producer's queue means: one that nobody else sends to, or one of the account."""
@@ -113,6 +119,9 @@ _DIGITS = frozenset("0123456789")
 
 def is_one_slip(a: str, b: str) -> bool:
     """Whether `slips(a, b)` is 1: a letter added, lost or changed, or two neighbours swapped."""
+    half = (min(len(a), len(b)) - 1) // 2  # a slip is in one half, at most
+    if abs(len(a) - len(b)) > 1 or (a[:half] != b[:half] and a[-half:] != b[-half:]):
+        return False
     first = next((at for at, (left, right) in enumerate(zip(a, b, strict=False)) if left != right), min(len(a), len(b)))
     rest_a, rest_b = a[first:], b[first:]
     if len(a) == len(b):

@@ -229,10 +229,10 @@ def read(path: str, shown: str | None = None) -> Document:
     """Read a file. `shown` is the name that findings carry. Raises Unreadable, which says why."""
     shown = shown if shown is not None else path.replace(os.sep, "/")
     try:
-        with open(path, "rb") as file:  # pathlib costs a cold start more than it serves
+        with open(path, "rb", buffering=0) as file:  # pathlib costs a cold start more than it serves
             data = file.read(_USUAL_BYTES)
-            if len(data) == _USUAL_BYTES:
-                data += file.read(FILE_SIZE_MAX_BYTES + 1 - _USUAL_BYTES)
+            while len(data) <= FILE_SIZE_MAX_BYTES and (more := file.read(_USUAL_BYTES)):
+                data += more
     except (OSError, ValueError) as error:  # a path with a zero character is a ValueError
         raise Unreadable(f"{shown}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
     if len(data) > FILE_SIZE_MAX_BYTES:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import re
+import sys
 from functools import cache
+from types import ModuleType
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from tree_sitter import Node, Parser
 
 JAVASCRIPT, TYPESCRIPT, TSX = "javascript", "typescript", "tsx"
@@ -50,9 +54,25 @@ def _parser(language: str) -> Parser:
     from tree_sitter import Language, Parser  # a run without such sources does not pay for it
 
     if language == JAVASCRIPT:
-        import tree_sitter_javascript
-
-        return Parser(Language(tree_sitter_javascript.language()))
-    import tree_sitter_typescript as typescript
-
+        return Parser(Language(_grammar("tree_sitter_javascript").language()))
+    typescript = _grammar("tree_sitter_typescript")
     return Parser(Language(typescript.language_tsx() if language == TSX else typescript.language_typescript()))
+
+
+def _grammar(package: str) -> Any:
+    """The compiled part of a grammar alone.
+
+    The module around it imports `importlib.resources` for queries that nobody asks for here, which takes a third of a cold run.
+    """
+    from importlib import import_module
+    from importlib.machinery import PathFinder
+
+    found = PathFinder.find_spec(package) if package not in sys.modules else None
+    if found is None or found.submodule_search_locations is None:
+        return import_module(f"{package}._binding")
+    bare = sys.modules[package] = ModuleType(package)
+    bare.__path__ = found.submodule_search_locations
+    try:
+        return import_module(f"{package}._binding")
+    finally:
+        del sys.modules[package]  # whoever wants the package itself gets all of it

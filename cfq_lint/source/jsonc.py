@@ -180,6 +180,14 @@ class _Reader:
         self.after_value = False
         return node
 
+    def _opened(self, opener: str, position: int) -> Node:
+        """A container within another, whose bracket ends there: `_open` for the many."""
+        if len(self.stack) >= DEPTH_MAX:
+            return self._open(position - 1)
+        node = Node(OBJECT if opener == "{" else ARRAY, position - 1, position, [])
+        self.stack.append(node)
+        return node
+
     def _close(self, position: int) -> int:
         node = self.stack.pop()
         node.end = position
@@ -213,7 +221,7 @@ class _Reader:
                     start, end = match.span(3)
                     member.node = _literal(literal, start, end)
                 else:
-                    member.node = node = self._open(position - 1)
+                    member.node = node = self._opened(opener, position)
                     continue
             else:
                 match = _element(text, position)
@@ -228,7 +236,7 @@ class _Reader:
                     start, end = match.span(2)
                     node.value.append(_literal(literal, start, end))
                 else:
-                    value = self._open(position - 1)
+                    value = self._opened(opener, position)
                     node.value.append(value)
                     node = value
                     continue

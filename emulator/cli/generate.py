@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from emulator.cli import reference
 from emulator.engine.faults import FAULTS
 from emulator.server.operations import OPERATIONS
 from emulator.server.wire import openapi
@@ -32,6 +33,7 @@ MADE: dict[Path, Callable[[], str]] = {
     Path("schemas/openapi.json"): lambda: openapi.text(openapi.document(OPERATIONS)),
     Path("schemas/simulation.schema.json"): schema.text,
     FAULTS_PAGE: faults_page,
+    Path("docs/emulator/reference.md"): reference.text,
 }
 """What is generated: each file, and what makes its text."""
 

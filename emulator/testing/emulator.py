@@ -109,6 +109,8 @@ class Emulator:
         self._stores: Stores | None = None
         self._driving = Driving(self.timeline, self.runtime)
         self._closed = False
+        self.workers: list[Any] = []
+        """The Workers that were loaded, in order."""
         self.account.recover()
 
     @classmethod
@@ -154,7 +156,9 @@ class Emulator:
             self.default_content_type, self.account.clock.now_us, self.queue, self.attach, self._driving.run,
             self._driving.keep, self.timeline.deliveries.late_warnings.append, self._schedule,
         )  # fmt: skip
-        return load(host, path, env, **options)
+        found = load(host, path, env, **options)
+        self.workers.append(found)
+        return found
 
     def _schedule(self, owner: str, crons: Iterable[Cron], run: Callable[[str, datetime], Awaitable[Any]] | None) -> None:
         """Let a Worker's crons go off as time passes; where there is no Worker, the report tells of each that would have."""
@@ -194,6 +198,7 @@ class Emulator:
             self.delete_queue(name)
         if self._stores is not None:
             self._stores.clear()
+        self.workers.clear()
 
     # --- queues and consumers
 

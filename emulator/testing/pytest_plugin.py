@@ -4,12 +4,14 @@
     def test_mail(cf_queues):
         cf_queues.attach(handler, queue="mail")
 
-`config` is relative to the test file or, if it is not there, to the working directory. Other keywords go to Emulator.
+`config` is relative to the test file or, if it is not there, to the working directory. `worker` is a wrangler file likewise, or
+several, whose Workers are loaded (`cf_queues.workers`); `fetch` answers what they fetch. Other keywords go to Emulator.
 """  # fmt: skip
 
 from __future__ import annotations
 
 import sys
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,8 +35,9 @@ def pytest_configure(config: pytest.Config) -> None:
     """Make the marker known."""
     config.addinivalue_line(
         "markers",
-        "cf_queues(config=None, env=None, plan='paid', seed=None, **options): how the fixture cf_queues is made; "
-        "config is a wrangler file, options are those of emulator.Emulator",
+        "cf_queues(config=None, worker=None, fetch=None, env=None, plan='paid', seed=None, **options): how the fixture "
+        "cf_queues is made; config is a wrangler file; worker is one, or several, whose Workers are loaded, and fetch answers what they "
+        "fetch; options are those of emulator.Emulator",
     )
 
 
@@ -59,13 +62,30 @@ def made_for(request: pytest.FixtureRequest) -> Emulator:
     given = request.config.getoption("--cf-queues-seed")
     if options.get("seed") is None:
         options["seed"] = 0 if given is None else given
-    config = options.pop("config", None)
-    if config is None:
+    config, worker, fetch = (options.pop(name, None) for name in ("config", "worker", "fetch"))
+    workers = _paths(request, worker)
+    configs = list(dict.fromkeys([*_paths(request, config), *workers]))
+    if fetch is not None and not workers:
+        raise pytest.UsageError("the marker cf_queues has fetch but no worker")
+    if not configs:
         if options.pop("env", None) is not None:
-            raise pytest.UsageError("the marker cf_queues has env but no config")
+            raise pytest.UsageError("the marker cf_queues has env but no config and no worker")
         return Emulator(**options)
-    beside = Path(request.node.path).parent / config
-    return Emulator.from_wrangler(beside if beside.exists() else config, **options)
+    emulator = Emulator.from_wrangler(configs, **options)
+    try:
+        for each in workers:
+            emulator.worker(each, env=options.get("env"), fetch=fetch)
+    except BaseException:
+        emulator.close()
+        raise
+    return emulator
+
+
+def _paths(request: pytest.FixtureRequest, given: Any) -> list[Path]:
+    """Files as a marker names them: one or several, relative to the test file or, if they are not there, to the folder."""
+    listed = [] if given is None else [given] if isinstance(given, str | PathLike) else list(given)
+    beside = [Path(request.node.path).parent / each for each in listed]
+    return [own if own.exists() else Path(each) for own, each in zip(beside, listed, strict=True)]
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -188,3 +188,47 @@ def test_the_plugin_explains_itself(run):
     result.stdout.fnmatch_lines(["*--cf-queues-seed*"])
     result = run("", "--markers")
     result.stdout.fnmatch_lines(["*cf_queues*config*env*plan*seed*"])
+
+
+def test_the_marker_loads_workers_and_answers_what_they_fetch(run, pytester):
+    (pytester.path / "wrangler.jsonc").write_text(
+        '{"name": "shop", "main": "entry.py", "compatibility_date": "2026-06-01", "compatibility_flags": ["python_workers"],'
+        ' "queues": {"consumers": [{"queue": "jobs", "max_batch_timeout": 0}]}}'
+    )
+    (pytester.path / "entry.py").write_text(
+        "from workers import WorkerEntrypoint, fetch\n"
+        "class Default(WorkerEntrypoint):\n"
+        "    async def queue(self, batch, env, ctx):\n"
+        "        for message in batch.messages:\n"
+        "            if (await fetch('https://bank.example/')).status != 200:\n"
+        "                message.retry(delaySeconds=60)\n"
+    )
+    run(
+        """
+        import pytest
+
+        @pytest.mark.cf_queues(worker="wrangler.jsonc", fetch=lambda request: (503, ""), seed=4)
+        def test_retries(cf_queues):
+            cf_queues.queue("jobs").send(1)
+            cf_queues.run_until_idle()
+            assert [delivery.at.minute for delivery in cf_queues.deliveries] == [0, 1, 2, 3]
+            (shop,) = cf_queues.workers
+            assert len(shop.fetches) == 4
+
+        @pytest.mark.cf_queues(worker=["wrangler.jsonc"], fetch=lambda request: "")
+        def test_alone(cf_queues):
+            assert cf_queues.fates == []
+            cf_queues.queue("jobs").send(1)
+            cf_queues.run_until_idle()
+            assert [fate.state for fate in cf_queues.fates] == ["acked"]
+        """
+    ).assert_outcomes(passed=2)
+    run(
+        """
+        import pytest
+
+        @pytest.mark.cf_queues(fetch=print)
+        def test_without_a_worker(cf_queues):
+            pass
+        """
+    ).assert_outcomes(errors=1)

@@ -73,14 +73,11 @@ class Process:
         """Wait until a request has been answered: the socket's file stands before anybody listens."""
         until = real_seconds() + START_SECONDS
         while real_seconds() < until and child.poll() is None:
-            with contextlib.suppress(OSError):
-                connection = self.connect()
+            with contextlib.suppress(OSError), contextlib.closing(self.connect()) as connection:
                 connection.sock.settimeout(max(0.1, until - real_seconds()))
                 connection.sock.sendall(question("/cfq/ready", b"{}"))
                 if connection.sock.recv(1):
-                    connection.close()
                     return
-                connection.close()
             wait_really(_LOOK_SECONDS)
         said = self.said()
         if child.poll() is None:

@@ -44,7 +44,7 @@ export default {
   },
 };
 """
-SETTLE_SECONDS, LOOK_SECONDS = 1.0, 0.003
+SETTLE_SECONDS, LOOK_SECONDS = 3.0, 0.003
 """How long what our emulator delivers may take here, and how often to look."""
 BEFORE_SECONDS = 0.75
 """So long before a moment nothing of it may have happened. The real clock runs on meanwhile, by less."""
@@ -135,6 +135,15 @@ const config :Workerd.Config = (
         log, metrics = told[: len(told) - len(self.queues)], told[len(told) - len(self.queues) :]
         return log, {name: each["backlogCount"] for name, each in zip(self.queues, metrics, strict=True)}
 
+    def left(self, expected):
+        """The backlog by queue, when it is as expected or has had its time to become so."""
+        until = time.monotonic() + SETTLE_SECONDS
+        while True:
+            found = self.look()[1]
+            if {name: count for name, count in found.items() if count} == expected or time.monotonic() > until:
+                return found
+            time.sleep(LOOK_SECONDS)
+
     def close(self):
         """End it."""
         self.process.kill()
@@ -186,7 +195,7 @@ def theirs(tools, folder, scenario, player, expected):
                         if refused is not None:
                             errors[str(index)] = refused
                 made += awaited(oracle, made, sum(at <= t for at, *_ in expected["deliveries"]))
-        left = oracle.look()[1]
+        left = oracle.left(expected["left"])
     finally:
         oracle.close()
     return outcome(made, left, errors), set(errors.values())
