@@ -117,7 +117,7 @@ def code_of(worker: Worker) -> Code | None:
         for consumer in environment.consumers:
             if consumer.is_push and consumer.queue is not None:
                 queue = consumer.queue_name
-                consuming.append(_consuming(consumer, environment, handled_once(own, queue), is_dead_letters=queue in dead))
+                consuming.append(consuming_of(consumer, environment, handled_once(own, queue), is_dead_letters=queue in dead))
     return Code(worker, program, tuple(consuming)) if consuming else None
 
 
@@ -130,7 +130,8 @@ def handled_once(program: Program, queue: str) -> Handled:
     return known[queue]
 
 
-def _consuming(consumer: Consumer, environment: Environment, what: Handled, *, is_dead_letters: bool) -> Consuming:
+def consuming_of(consumer: Consumer, environment: Environment, what: Handled, *, is_dead_letters: bool) -> Consuming:
+    """A consumer with the settings in force, and what is known of its code."""
     def number(key: str, default: int) -> int:
         field = consumer.field(key)
         value = field.integer if field is not None else None

@@ -36,5 +36,5 @@ def summary(report: Report) -> dict[str, int]:
         "unparsed": len(report.unparsed),
         "problems": len(report.problems),
         "skipped": len(report.skipped),
-        "unknown": report.unknown,
+        "unknown": report.unknown + len(report.unfollowed),
     }

@@ -6,6 +6,7 @@ that fails makes a finding about the linter and never ends the run.
 
 from __future__ import annotations
 
+import os
 from functools import cache
 
 from cfq_lint.facts.record import record, replace
@@ -41,7 +42,7 @@ _SYNTAX = "cfq0"
 class FileResult:
     """What judging one file gave. `whole` is False where the file does not parse and only its syntax was judged.
 
-    `unknown` is as in `Report`.
+    `unknown` and `unfollowed` are as in `Report`.
     """
 
     path: str
@@ -51,6 +52,7 @@ class FileResult:
     whole: bool
     signs: frozenset[str]
     unknown: int = 0
+    unfollowed: tuple[str, ...] = ()
 
 
 @record
@@ -60,7 +62,8 @@ class Report:
     `files` are the paths that were read, `suppressed` the findings that ignores accept, `baselined` those that a baseline does,
     `unparsed` the files of which only the syntax was judged, `problems` one line for every path that could not be read,
     `skipped` the codes of the rules that need the account where nothing shows it, and `crashed` says that a rule failed.
-    `unknown` counts the values about queues that only running a `cloudflare.config.ts`, or applying a plan, would tell.
+    `unknown` counts the values about queues that only running a `cloudflare.config.ts`, or applying a plan, would tell,
+    `unfollowed` says where a Worker's source was not followed, and why: one line for each.
     """
 
     findings: tuple[Finding, ...]
@@ -72,6 +75,7 @@ class Report:
     crashed: bool = False
     skipped: tuple[str, ...] = ()
     unknown: int = 0
+    unfollowed: tuple[str, ...] = ()
 
     def count(self, severity: Severity) -> int:
         """How many findings have that severity."""
@@ -93,7 +97,7 @@ def judge(document: Document, plan: Plan) -> FileResult:
         signs.update((FACTS, PLAN) if worker.declared or document.dialect.replaced else ())
         rules = tuple(module for module in rules if not document.dialect.skips(module))
     findings: list[Finding] = []
-    code = _code(worker, rules) if whole and SOURCE in signs and CONSUMERS in signs else None
+    code = _code(worker, rules) if whole and CONSUMERS in signs and _may_have_source(worker, signs) else None
     if code is not None:
         from cfq_lint.rules.signs_in_code import signs_in  # only where a source is read
 
@@ -112,7 +116,18 @@ def judge(document: Document, plan: Plan) -> FileResult:
         from cfq_lint.run.ignores import ignores_of  # most files have none
 
         ignores = ignores_of(document)
-    return FileResult(document.path, tuple(findings), links, ignores, whole, frozenset(signs), unknown)
+    is_there = code is not None and (SOURCE in signs or not code.program.problem)
+    unfollowed = code.unfollowed if code is not None and is_there else ()
+    return FileResult(document.path, tuple(findings), links, ignores, whole, frozenset(signs), unknown, unfollowed)
+
+
+def _may_have_source(worker: Worker, signs: set[str]) -> bool:
+    """Whether there may be a source: the entry itself, or a project around it where that is what a build writes."""
+    document = worker.document
+    if document.files is None:
+        return False
+    has_main = any(each.inherited("main") is not None for each in worker.environments)
+    return SOURCE in signs or (has_main and document.files.may_build(os.path.dirname(document.path)))
 
 
 def _code(worker: Worker, rules: tuple[str, ...]) -> Code | None:
@@ -217,6 +232,7 @@ def conclude(results: Iterable[FileResult], plan: Plan, problems: Iterable[str] 
         crashed=any(finding.code == CRASH_CODE for finding in found),
         skipped=plan.skipped,
         unknown=sum(result.unknown for result in ordered),
+        unfollowed=tuple({line: None for result in ordered for line in result.unfollowed}),
     )
 
 

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 LENGTH_MAX = 2_000_000
 """Sources are sources, not bundles; a longer text is none."""
 
+_OF_PROJECTS = frozenset({"package.json", "src/", "server/", "worker/", "workers/", "app/"})
+
 
 class Files:
     """Reads sources and folders by their paths as people write them, from the working directory on.
@@ -29,6 +31,10 @@ class Files:
     def read(path: str) -> str | None:
         """The text of a source; None where there is none, or where it is too long to be one."""
         return source_at(path)
+
+    def may_build(self, folder: str) -> bool:
+        """Whether a folder looks like one whose sources a build turns into an entry."""
+        return self.source is not None or not _OF_PROJECTS.isdisjoint(self.listed(folder))
 
     @staticmethod
     def listed(folder: str) -> tuple[str, ...]:
