@@ -89,8 +89,12 @@ def _left_to_the_end(code: Code, consuming: Consuming, state: State, work: Mark,
     if consuming.batch_size == 1:
         return Remark(GOOD, at, f"{how} acknowledges after the work, and a batch is one message (max_batch_size 1)")
     if is_each:
-        return Remark(BAD, at, f"{how} acknowledges the whole batch, not each message after its work: one failure brings back all")
-    return Remark(UNSURE, at, f"{how} acknowledges the whole batch after work for all of it at once: right if that is all or nothing")
+        return Remark(
+            BAD, at, f"{how} acknowledges the whole batch, not each message after its work: one failure brings back all"
+        )
+    return Remark(
+        UNSURE, at, f"{how} acknowledges the whole batch after work for all of it at once: right if that is all or nothing"
+    )
 
 
 def _line(code: Code, mark: Mark) -> str:
@@ -135,5 +139,7 @@ def _looked_up(code: Code, called: Called, looked: list[Called]) -> Iterator[Rem
         is_same = called.name in _KEEPS and called.on_env and each.chain[:2] == called.chain[:2]
         if is_same or not tables.isdisjoint(table.lower() for table in _LOOKS.findall(each.text)):
             where = ".".join(called.chain[:2]) if is_same else f"the table {min(tables)}"
-            yield Remark(GOOD, code.spot(called.mark), f"what was seen is kept in {where} and looked up at {_line(code, each.mark)}")
+            yield Remark(
+                GOOD, code.spot(called.mark), f"what was seen is kept in {where} and looked up at {_line(code, each.mark)}"
+            )
             return

@@ -132,6 +132,7 @@ def handled_once(program: Program, queue: str) -> Handled:
 
 def consuming_of(consumer: Consumer, environment: Environment, what: Handled, *, is_dead_letters: bool) -> Consuming:
     """A consumer with the settings in force, and what is known of its code."""
+
     def number(key: str, default: int) -> int:
         field = consumer.field(key)
         value = field.integer if field is not None else None

@@ -101,7 +101,8 @@ class DeclaredQueue:
 class Links:
     """The links of one file, in its order.
 
-    `is_whole` is False where the file does not parse, or leaves open which queue a consumer means, and so may link anything.
+    `is_whole` is False where the file does not parse, and so may link anything; `is_open` says that it parses, and leaves open
+    which queue a consumer means.
     """
 
     consumers: tuple[ConsumerLink, ...] = ()
@@ -109,6 +110,7 @@ class Links:
     workers: tuple[WorkerLink, ...] = ()
     is_whole: bool = True
     declared: tuple[DeclaredQueue, ...] = ()
+    is_open: bool = False
 
 
 def links_of(worker: Worker) -> Links:
@@ -126,8 +128,8 @@ def links_of(worker: Worker) -> Links:
         ),
         tuple(link for each in environments for link in _producers(each)),
         () if worker.document.shadowed_by is not None else tuple(_workers(environments)),
-        worker.document.dialect is None or all(_tells_consumers(each) for each in environments),
         declared=tuple(_declared(worker)),
+        is_open=worker.document.dialect is not None and not all(_tells_consumers(each) for each in environments),
     )
 
 
@@ -260,8 +262,8 @@ def _producer(environment: Environment, producer: Producer, v8_place: Place | No
 class Topology:
     """All links of a run, and most of them by the name of the queue. Files come in order of path.
 
-    `is_whole` says that every file tells all, so that these are all the links. `kept` is what one rule made of them and another
-    takes up, by the name of the module that made it.
+    `is_whole` says that every file tells all, so that these are all the links; `is_open` that a file which parses does not.
+    `kept` is what one rule made of them and another takes up, by the name of the module that made it.
     """
 
     __slots__ = (
@@ -269,6 +271,7 @@ class Topology:
         "consumers_of",
         "dead_letters_into",
         "declared",
+        "is_open",
         "is_whole",
         "kept",
         "producers",
@@ -285,9 +288,11 @@ class Topology:
         self.dead_letters_into: dict[str, list[ConsumerLink]] = {}
         self.declared: dict[str, DeclaredQueue] = {}
         self.is_whole = True
+        self.is_open = False
         self.kept: dict[str, Any] = {}
         for each in links:
-            self.is_whole = self.is_whole and each.is_whole
+            self.is_whole = self.is_whole and each.is_whole and not each.is_open
+            self.is_open = self.is_open or each.is_open
             self.consumers += each.consumers
             self.producers += each.producers
             self.workers += each.workers

@@ -36,5 +36,6 @@ def summary(report: Report) -> dict[str, int]:
         "unparsed": len(report.unparsed),
         "problems": len(report.problems),
         "skipped": len(report.skipped),
-        "unknown": report.unknown + len(report.unfollowed),
+        "unknown": report.unknown,
+        "unfollowed": len(report.unfollowed),
     }

@@ -22,7 +22,6 @@ def render(report: Report, deploy: Deploy | None = None) -> str:
     """The whole report as one JSON object, ASCII only, with a line end; `deploy` is the verdict of an audit."""
     findings = [as_object(finding) for finding in report.findings]
     whole = {"version": VERSION, "summary": summary(report), "findings": findings, "problems": list(report.problems)}
-    whole["unfollowed"] = list(report.unfollowed)
     if deploy is not None:
         stopped_by = [{"code": each.code, **_place(each.place)} for each in deploy.stopped_by]
         whole["deploy"] = {

@@ -103,6 +103,7 @@ def report() -> dict[str, Any]:
         "problems",
         "skipped",
         "unknown",
+        "unfollowed",
     )
     fix = _object({"title": _TEXT, "safe": {"type": "boolean"}, "edits": _list(_object({**place, "text": _TEXT}))})
     finding = {
@@ -129,7 +130,6 @@ def report() -> dict[str, Any]:
             "summary": _object({name: {"type": "integer", "minimum": 0} for name in counts}),
             "findings": _list(_object(finding)),
             "problems": _list(_TEXT),
-            "unfollowed": _list(_TEXT),
         }
     )
     whole["properties"]["deploy"] = {**_object(deploy), "description": "of an audit alone"}

@@ -51,7 +51,7 @@ def check(topology: Topology, facts: Facts) -> Iterator[Finding]:
             continue
         consumers = facts.consumers(name)
         proven = consumers is not None
-        if consumers or not (proven or topology.is_whole) or meant.by_dead_letters(consumer) is not None:
+        if consumers or (topology.is_open and not proven) or meant.by_dead_letters(consumer) is not None:
             continue  # `dlq-name-near-miss` speaks of the last
         seconds = facts.unconsumed_dead_letter_seconds(name)
         message = (

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 def check(topology: Topology, facts: Facts) -> Iterator[Finding]:
     """At most one finding a queue, at its first producer; points at the others."""
     meant = meant_by(topology, facts)
-    for name, (first, *others) in topology.producers_of.items() if topology.is_whole else ():
+    for name, (first, *others) in topology.producers_of.items() if not topology.is_open else ():
         if name in topology.consumers_of or name in topology.dead_letters_into or facts.has_consumer(name):
             continue
         if meant.by_queue(name) is not None:

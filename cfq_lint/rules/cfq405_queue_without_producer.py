@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 def check(topology: Topology, _facts: Facts) -> Iterator[Finding]:
     """At most one finding a queue, at its first consumer."""
     for name, (first, *_) in topology.consumers_of.items():
-        if name not in topology.producers_of and name not in topology.dead_letters_into and topology.is_whole:
+        if name not in topology.producers_of and name not in topology.dead_letters_into and not topology.is_open:
             message = f"nobody in this run produces to {name!r}; is the name right, or do messages come from elsewhere?"
             yield RULE.finding(first.place, message, environment=first.environment)
 

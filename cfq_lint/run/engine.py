@@ -39,10 +39,18 @@ _SYNTAX = "cfq0"
 
 
 @record
+class SourceResult:
+    """A module of a Worker that was read: its path, and the ignores in it."""
+
+    path: str
+    ignores: tuple[Ignore, ...]
+
+
+@record
 class FileResult:
     """What judging one file gave. `whole` is False where the file does not parse and only its syntax was judged.
 
-    `unknown` and `unfollowed` are as in `Report`.
+    `unknown` and `unfollowed` are as in `Report`; `sources` are the modules of the Worker's own that were read.
     """
 
     path: str
@@ -52,6 +60,7 @@ class FileResult:
     whole: bool
     signs: frozenset[str]
     unknown: int = 0
+    sources: tuple[SourceResult, ...] = ()
     unfollowed: tuple[str, ...] = ()
 
 
@@ -62,8 +71,8 @@ class Report:
     `files` are the paths that were read, `suppressed` the findings that ignores accept, `baselined` those that a baseline does,
     `unparsed` the files of which only the syntax was judged, `problems` one line for every path that could not be read,
     `skipped` the codes of the rules that need the account where nothing shows it, and `crashed` says that a rule failed.
-    `unknown` counts the values about queues that only running a `cloudflare.config.ts`, or applying a plan, would tell,
-    `unfollowed` says where a Worker's source was not followed, and why: one line for each.
+    `unfollowed` says what of the Workers' sources was not followed, and so not judged, a line each.
+    `unknown` counts the values about queues that only running a `cloudflare.config.ts`, or applying a plan, would tell.
     """
 
     findings: tuple[Finding, ...]
@@ -117,8 +126,9 @@ def judge(document: Document, plan: Plan) -> FileResult:
 
         ignores = ignores_of(document)
     is_there = code is not None and (SOURCE in signs or not code.program.problem)
-    unfollowed = code.unfollowed if code is not None and is_there else ()
-    return FileResult(document.path, tuple(findings), links, ignores, whole, frozenset(signs), unknown, unfollowed)
+    sources, unfollowed = _of_code(code) if code is not None and is_there else ((), ())
+    shown = frozenset(signs)
+    return FileResult(document.path, tuple(findings), links, ignores, whole, shown, unknown, sources, unfollowed)
 
 
 def _may_have_source(worker: Worker, signs: set[str]) -> bool:
@@ -130,13 +140,29 @@ def _may_have_source(worker: Worker, signs: set[str]) -> bool:
     return SOURCE in signs or (has_main and document.files.may_build(os.path.dirname(document.path)))
 
 
+def _of_code(code: Code) -> tuple[tuple[SourceResult, ...], tuple[str, ...]]:
+    """The modules that were read, with the ignores in them, and what was not followed."""
+    sources = []
+    for path, module in code.program.modules.items():
+        ignores: tuple[Ignore, ...] = ()
+        if IGNORE_MARK in module.text:
+            from cfq_lint.run.ignores import ignores_in  # most sources have none
+
+            ignores = ignores_in(path, module.text)
+        sources.append(SourceResult(path, ignores))
+    return tuple(sources), code.unfollowed
+
+
 def _code(worker: Worker, rules: tuple[str, ...]) -> Code | None:
     """The source of a Worker that consumes queues, where a rule asks for it."""
     if all(INDEX[module].visit != SOURCE_CODE for module in rules):
         return None
     from cfq_lint.model.consuming import code_of  # most files have no source beside them
 
-    return code_of(worker)
+    try:
+        return code_of(worker)
+    except Exception:  # noqa: BLE001 - what cannot be followed in a stranger's source is passed over, and the run goes on
+        return None
 
 
 def _with_declared(facts: Facts, declared: Iterable[DeclaredQueue]) -> Facts:
@@ -214,12 +240,16 @@ def conclude(results: Iterable[FileResult], plan: Plan, problems: Iterable[str] 
     for module in plan.rules:
         if INDEX[module].visit == RUN and not signs.isdisjoint(INDEX[module].signs):
             found += visit(load(module), {RUN: (topology,)}, facts, place)
-    found.sort(key=sort_key)
+    # Two configurations of one Worker come to the same place in its source.
+    once = {sort_key(finding): finding for finding in reversed(found)}
+    found = [once[key] for key in sorted(once)]
     suppressed: list[Finding] = []
-    if any(result.ignores for result in ordered):
+    sources = {each.path: each for result in ordered for each in result.sources if each.ignores}
+    if sources or any(result.ignores for result in ordered):
         from cfq_lint.run.ignores import Commented, Scope, apply_ignores  # most runs have none
 
         files = [Commented(each.path, each.ignores, each.whole, SOURCE in each.signs) for each in ordered if each.ignores]
+        files += [Commented(each.path, each.ignores, True, True) for each in sources.values()]
         is_whole_project = plan.is_whole_project and topology.is_whole and not problems
         scope = Scope(plan.rules, facts, is_whole_project=is_whole_project, is_whole_file=plan.environment is None)
         found, suppressed = apply_ignores(files, found, scope)
@@ -232,7 +262,7 @@ def conclude(results: Iterable[FileResult], plan: Plan, problems: Iterable[str] 
         crashed=any(finding.code == CRASH_CODE for finding in found),
         skipped=plan.skipped,
         unknown=sum(result.unknown for result in ordered),
-        unfollowed=tuple({line: None for result in ordered for line in result.unfollowed}),
+        unfollowed=tuple(dict.fromkeys(each for result in ordered for each in result.unfollowed)),
     )
 
 

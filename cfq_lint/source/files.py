@@ -27,8 +27,7 @@ class Files:
         self.source: str | None = None
         self.kept: dict[object, Any] = kept if kept is not None else {}
 
-    @staticmethod
-    def read(path: str) -> str | None:
+    def read(self, path: str) -> str | None:
         """The text of a source; None where there is none, or where it is too long to be one."""
         return source_at(path)
 
@@ -49,7 +48,7 @@ class Files:
 def source_at(path: str) -> str | None:
     """The text of a source; None where there is none, or where it is no source but a bundle."""
     try:
-        with open(path, encoding="utf-8") as file:
+        with open(path, encoding="utf-8", newline="") as file:
             text = file.read(LENGTH_MAX + 1)
     except (OSError, ValueError):
         return None

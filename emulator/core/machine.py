@@ -98,13 +98,14 @@ def next_to_depart(state: State, now_us: int, after: str) -> str | None:
     heap, turn = state.departures, state.turn
     while heap and heap[0][0] <= now_us:
         moment_us, name = heappop(heap)
-        if _departure_us(state, name) == moment_us:
+        queue = state.queues.get(name)
+        if queue is not None and queue.wake_departure_us == moment_us:
             heappush(turn if name >= after else state.next_turn, name)
     while turn:
         name = heappop(turn)
-        due_us = _departure_us(state, name)
-        if due_us is not None and due_us <= now_us:
-            state.queues[name].wake_departure_us = None  # so that the next refresh enters it anew
+        queue = state.queues.get(name)
+        if queue is not None and queue.wake_departure_us is not None and queue.wake_departure_us <= now_us:
+            queue.wake_departure_us = None  # so that the next refresh enters it anew
             state.dirty.add(name)
             return name
     return None

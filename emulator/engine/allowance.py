@@ -63,21 +63,26 @@ class Second:
     """How many messages went through each queue within the last second, one way."""
 
     def __init__(self) -> None:
-        self._lately: dict[str, deque[tuple[int, int]]] = {}
+        self._moments: dict[str, deque[tuple[int, int]]] = {}
+        self._sums: dict[str, int] = {}
 
     def check(self, queue: str, now_us: int, count: int, most: int | None) -> None:
         """Raise QueueOverloaded (10250) where so many more would be too many."""
-        lately = self._lately.get(queue)
-        if most is None or lately is None:
+        moments = self._moments.get(queue)
+        if most is None or moments is None:
             return
-        while lately and lately[0][0] <= now_us - SECOND_US:
-            lately.popleft()
-        if sum(each for _, each in lately) + count > most:
+        while moments and moments[0][0] <= now_us - SECOND_US:
+            self._sums[queue] -= moments.popleft()[1]
+        if self._sums[queue] + count > most:
             raise QueueOverloaded
 
     def count(self, queue: str, now_us: int, count: int) -> None:
         """So many more have gone through."""
-        self._lately.setdefault(queue, deque()).append((now_us, count))
+        moments = self._moments.setdefault(queue, deque())
+        self._sums[queue] = self._sums.get(queue, 0) + count
+        if moments and moments[-1][0] == now_us:
+            count += moments.pop()[1]
+        moments.append((now_us, count))
 
 
 class TooManySubrequests(RuntimeError):  # noqa: N818 - what is wrong

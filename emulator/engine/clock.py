@@ -87,6 +87,8 @@ def span_us(span: float | timedelta, rest_us: float = 0.0) -> tuple[int, float]:
 
     Raises ValueError for a negative span, TypeError for what is no number.
     """
+    if type(span) is int and span >= 0:
+        return span * SECOND_US, rest_us
     if (span.total_seconds() if isinstance(span, timedelta) else span) < 0:
         message = f"time cannot go back: {span!r} is negative"
         raise ValueError(message)

@@ -21,11 +21,15 @@ class Ids:
 
     def take(self, count: int) -> tuple[str, ...]:
         """Several ids, drawn at once: the same that `one` would give one after the other."""
-        if not count:
-            return ()
+        if count <= 1:
+            return (self.one(),) if count else ()
         drawn = self._random.getrandbits(_BITS * count).to_bytes(_BYTES * count, "big").hex(" ", _BYTES).split(" ")
         drawn.reverse()
         return tuple(drawn)
+
+
+Stream = random.Random
+"""A stream of chance of its own."""
 
 
 def stream(name: str, seed: int | str | None) -> random.Random:

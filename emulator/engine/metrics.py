@@ -76,9 +76,11 @@ class Metrics:
 
 def oldest_us(queue: QueueState) -> int | None:
     """When the oldest message was sent. Only the heads are looked at: those that are gone are cleared there."""
-    packed_us = next((flight.parcels[0].at_us for flight in queue.flights.values() if flight.messages is None), None)
-    if packed_us is None and queue.fresh:
-        packed_us = queue.fresh[0].at_us
+    packed_us = queue.fresh[0].at_us if queue.fresh else None
+    for flight in queue.flights.values():
+        if flight.messages is None:
+            packed_us = flight.parcels[0].at_us
+            break
     if (index := queue.opened) is None:
         return packed_us
     found = [] if packed_us is None else [packed_us]
@@ -89,11 +91,13 @@ def oldest_us(queue: QueueState) -> int | None:
 
 def _oldest_waiting_us(queue: QueueState) -> int | None:
     """The same without what is in flight: the tracks begin with what waits, so that nobody has to step over the rest."""
-    found = [queue.fresh[0].at_us] if queue.fresh else []
-    if (index := queue.opened) is not None:
-        found += [message.timestamp_us for message in islice(index.track.line, 1)]
-        found += [message.timestamp_us for _, _, message in index.track.returned[:1]]
-        found += islice(_waiting_dead_letters(index.dead_ages), 1)
+    fresh_us = queue.fresh[0].at_us if queue.fresh else None
+    if (index := queue.opened) is None:
+        return fresh_us
+    found = [] if fresh_us is None else [fresh_us]
+    found += [message.timestamp_us for message in islice(index.track.line, 1)]
+    found += [message.timestamp_us for _, _, message in index.track.returned[:1]]
+    found += islice(_waiting_dead_letters(index.dead_ages), 1)
     return min(found, default=None)
 
 

@@ -152,7 +152,8 @@ class Emulator:
         from emulator.workers.loading import load
 
         host = Host(
-            self.account, self.env, self._shared_stores(), self._claimed, self.timeline.deliveries, self.flags,
+            self.account, self.env, self._shared_stores(), self._claimed, self.timeline.deliveries,
+            self.timeline.alarms, self.flags,
             self.default_content_type, self.account.clock.now_us, self.queue, self.attach, self._driving.run,
             self._driving.keep, self.timeline.deliveries.late_warnings.append, self._schedule,
         )  # fmt: skip
@@ -346,7 +347,8 @@ class Emulator:
 
         Raises ValueError for a negative span, RuntimeError inside a handler; with `strict`, a handler's error.
         """
-        self._check_open()
+        if self._closed:
+            raise RuntimeError(_CLOSED)
         self.timeline.advance(span)
 
     def advance_to(self, when: datetime | str) -> None:
@@ -359,12 +361,9 @@ class Emulator:
         Raises RuntimeError inside a handler, and when there is no end: queues that feed each other, a message sent by its own
         handler; with `strict`, a handler's error.
         """
-        self._check_open()
-        self.timeline.run_until_idle()
-
-    def _check_open(self) -> None:
         if self._closed:
-            raise RuntimeError("the emulator is closed")
+            raise RuntimeError(_CLOSED)
+        self.timeline.run_until_idle()
 
     # --- what has happened
 
@@ -434,4 +433,5 @@ def _changed(consumer: Consumer, settings: dict[str, Any]) -> Consumer:
     return consumer._replace(**settings)
 
 
+_CLOSED = "the emulator is closed"
 _SETTINGS = frozenset(Consumer._fields) - {"type"}

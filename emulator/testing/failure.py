@@ -9,6 +9,7 @@ import inspect
 import linecache
 import sysconfig
 from collections import Counter
+from contextlib import closing
 from pathlib import Path
 from textwrap import wrap
 from types import CodeType
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from emulator.core.limits import SECOND_US
 from emulator.core.messages import DELAYED
 from emulator.engine.error_text import error_text
+from emulator.engine.journal.sqlite import SQLiteJournal
 from emulator.engine.ledger.steps import Kind
 from emulator.engine.ledger.table import table
 from emulator.engine.ledger.tally import QueueCounts
@@ -52,9 +54,18 @@ class _Line(NamedTuple):
 
 def story(emulator: Emulator, width: int = 80, *, colour: bool = False) -> str:
     """All of it as text, no line longer than `width`."""
-    course = Course(emulator.account.events())
+    course = _course(emulator)
     lines = [*_causes(emulator, course), _Line(""), *_timeline(course, width), _Line(""), *_queues(emulator, course)]
     return "\n".join(drawn for line in lines for drawn in _drawn(line, width, colour))
+
+
+def _course(emulator: Emulator) -> Course:
+    """What has happened; a journal that was closed already is opened once more."""
+    journal = emulator.account.journal
+    if not (isinstance(journal, SQLiteJournal) and journal.closed):
+        return Course(emulator.account.events())
+    with closing(SQLiteJournal(journal.path)) as again:
+        return Course(again.read())
 
 
 def _drawn(line: _Line, width: int, colour: bool) -> Iterator[str]:

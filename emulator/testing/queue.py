@@ -97,8 +97,6 @@ class Queue:
         """
         if options or isinstance(content_type, dict):
             content_type, delay_seconds = _chosen("send()", content_type, delay_seconds, options)
-        if body is UNDEFINED:
-            raise TypeError("Message body cannot be undefined")
         kind = self.default_content_type if content_type is None else bodies.content_type_of(content_type)
         delay = None if delay_seconds is None else whole_seconds(delay_seconds)
         return self._store((bodies.encode(body, kind),), (kind,), (delay,), None, many=False)
@@ -163,7 +161,7 @@ class Queue:
         if self._account.chance.searches:
             self._account.chance.before_send(self._account)
         ids = self._account.send(self.name, encoded, kinds, delays, delay, many=many)
-        return SendReply(ids, Metrics(self._account.queue(self.name)))
+        return SendReply(ids, Metrics(self._account.state.queues[self.name]))
 
     # --- pulling
 

@@ -10,6 +10,8 @@ import re
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from emulator.core.refusals import Refused
 from emulator.engine.bodies.undefined import UNDEFINED
 from emulator.engine.options import options_of
@@ -23,13 +25,11 @@ if TYPE_CHECKING:
     from emulator.engine.metrics import Metrics
 
 
-class SendReply:
+class SendReply(msgspec.Struct, eq=False):
     """What `send` and `sendBatch` resolve to: `metadata.metrics` of the backlog after the messages were stored."""
 
-    __slots__ = ("ids", "metrics")
-
-    def __init__(self, ids: tuple[str, ...], metrics: Metrics) -> None:
-        self.ids, self.metrics = ids, metrics
+    ids: tuple[str, ...]
+    metrics: Metrics
 
     @property
     def id(self) -> str:

@@ -18,6 +18,7 @@ from cfq_lint.worker_code.ways.state import (
     RETRY,
     RETRY_ALL,
     TELL,
+    WIDENED,
     WORK,
     Flow,
     State,
@@ -481,10 +482,14 @@ class Calls(Expressions):
             called.related or any(each.related for each in all_given) or (receiver is not None and receiver.related)
         )
         called.whole = called.whole or any(holds_message(each) for each in given)
+        in_lists = [each for each in all_given if each.related and each.kind == LIST and each.key is not None]
+        is_in_lists_alone = bool(in_lists) and not any(each.related and each not in in_lists for each in all_given)
+        called.boxes = tuple(each.key for each in in_lists) if is_in_lists_alone else ()
         text = [before.text] if before is not None else [function.text]
         called.text = "\n".join([*text, *(each.text for each in given if each.text)])
         called.on_env = chain[0] == "env" and len(chain) > 1
         called.loops = tuple(self.loops)
+        called.within = tuple(each.name for each in room.calls)
         for each, value in zip(node.given, given, strict=False):
             if isinstance(each, n.Keyword):
                 called.named[each.name] = value
@@ -558,6 +563,8 @@ class Calls(Expressions):
             state = state._replace(risked=state.risked or at)
         if not (effect in {WORK, PERHAPS} and called.related) and not (effect == WORK and called.loops):
             return state
+        if called.boxes and not state.knows(WIDENED) and not any(state.flag(("in", key)) for key in called.boxes):
+            return state  # what is written was collected, and this message is not in it
         if state.settled in ACKS:
             return state if state.after is not None else state._replace(after=at)
         if state.settled:

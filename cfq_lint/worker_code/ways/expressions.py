@@ -383,7 +383,14 @@ class Expressions(Conditions):
         kinds = {value.kind for value in values if value.kind not in plain}
         if len(kinds) == 1:
             first = next(value for value in values if value.kind in kinds)
-            return first, {state for _, states in parts for state in states}
+            if first.kind == LIST or not any(value.kind in plain for value in values):
+                return first, {state for _, states in parts for state in states}
+            made = first.under(("=", id(key)))
+            return made, {
+                self._noted(state, made.key, value) if value.kind in plain else state
+                for value, states in parts
+                for state in states
+            }
         return unknown(values), {state for _, states in parts for state in states}
 
     def _joined_objects(self, key: Any, parts: list[tuple[Value, States]]) -> tuple[Value, States]:
@@ -452,9 +459,6 @@ class Expressions(Conditions):
         )
         if made.kind == BOOLEAN and node.operator == "or" and first.kind not in {BOOLEAN, LITERAL}:
             made = first if first.kind not in {OPAQUE, LITERAL, FLAG} else unknown((first, value))
-        if made.kind == BOOLEAN:
-            made.key = node
-            made.module = room.module
         return made, self.merged(going, staying, states)
 
     def merged(self, first: States, second: States, before: States) -> States:

@@ -21,7 +21,8 @@ def delivered(state: State, event: Delivered) -> None:
     flight = Flight(event.batch, event.ids, event.attempts, consumer, event.at_us)
     flight.parcels = take_fresh(queue, event.ids, event.at_us)
     if flight.parcels:
-        flight.size_bytes = sum([sum(map(len, parcel.bodies)) for parcel in flight.parcels])
+        for parcel in flight.parcels:
+            flight.size_bytes += sum(map(len, parcel.bodies))
     else:
         flight.messages = picked = dequeue(queue, event.ids, event.at_us)
         for message, attempts in zip(picked, event.attempts, strict=True):

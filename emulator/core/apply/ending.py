@@ -18,9 +18,11 @@ def settled(state: State, event: Settled) -> None:
     """A push batch is over; the common case, in which everything was acknowledged, has its short way."""
     queue = state.queues[event.queue]
     flight = queue.flights[event.batch]
-    if len(event.acked) == len(flight.ids):  # so nobody has acknowledged one of them meanwhile
-        queue.count -= len(flight.ids)
-        queue.flying_count -= len(flight.ids)
+    flying_count = len(flight.ids)
+    whole = len(event.acked) == flying_count  # so nobody has acknowledged one of them meanwhile
+    if whole:
+        queue.count -= flying_count
+        queue.flying_count -= flying_count
         queue.flying_bytes -= flight.size_bytes
         queue.backlog_bytes -= flight.size_bytes
         if flight.messages is not None:
@@ -36,7 +38,8 @@ def settled(state: State, event: Settled) -> None:
     del queue.flights[event.batch]
     if event.repeated:
         requeue(state, queue, event.repeated, [event.at_us] * len(event.repeated))
-    _fail(state, queue, event)
+    if not whole:
+        _fail(state, queue, event)
     if event.scale is not None:
         queue.slots, queue.backlog_seen, queue.failure_permille = event.scale
     touch(state, queue)

@@ -103,13 +103,10 @@ class _Unread(Message, gc=False, eq=False):
 _BODY: Any = Message.__dict__["body"]
 
 
-class BatchMetadata:
+class BatchMetadata(msgspec.Struct, eq=False):
     """What comes with a batch beside its messages: `metrics` of the backlog that remained when it left."""
 
-    __slots__ = ("metrics",)
-
-    def __init__(self, metrics: Metrics) -> None:
-        self.metrics = metrics
+    metrics: Any  # Metrics
 
 
 class MessageBatch:
@@ -122,7 +119,7 @@ class MessageBatch:
     ) -> None:
         self._said = _Said(limits, late)
         self.queue, self._columns = queue, columns
-        self._all: tuple[Message, ...] = ()
+        self._all: list[Message] = []
         self._messages: list[Message] | None = None
         self.metadata = BatchMetadata(metrics)
 
@@ -143,8 +140,8 @@ class MessageBatch:
                 values = json_text.decode_all(bodies)
             else:
                 values = [DECODERS[each](body) for each, body in zip(kinds, bodies, strict=True)]
-            self._all = tuple(map(kind, columns.ids, columns.attempts, values, repeat(said), count()))
-            self._messages = list(self._all)
+            self._all = list(map(kind, columns.ids, columns.attempts, values, repeat(said), count()))
+            self._messages = self._all[:]
         return self._messages
 
     @messages.setter

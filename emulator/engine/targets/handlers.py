@@ -61,30 +61,23 @@ def handler_call(handler: Any) -> Call:
     for what needs other arguments than a handler gets.
     """
     if inspect.isclass(handler):
-        call = _class_call(handler)
+        call, count = _class_call(handler), _ARGUMENTS_MAX
     elif inspect.getattr_static(handler, "queue", None) is not None:  # static: a mock has every attribute that is asked for
-        call = _taking(handler.queue)
+        call, count = handler.queue, _argument_count(handler.queue)
     elif callable(handler):
-        call = _taking(handler)
+        call, count = handler, _argument_count(handler)
     else:
         kind = type(handler).__name__
         message = f"a consumer is a function, a class or an object with queue(), or the URL of an endpoint, not {kind}"
         raise TypeError(message)
 
     def checked(batch: MessageBatch, env: Any, ctx: Context) -> Any:
-        result = call(batch, env, ctx)
+        result = call(batch) if count == 1 else call(*(batch, env, ctx)[:count])
         if result is not None and isinstance(result, GeneratorType | AsyncGeneratorType) and not inspect.isawaitable(result):
             raise NeverRan
         return result
 
     return checked
-
-
-def _taking(function: Callable[..., Any]) -> Call:
-    count = _argument_count(function)
-    if count == 1:
-        return lambda batch, _env, _ctx: function(batch)
-    return lambda *given: function(*given[:count])
 
 
 def _argument_count(function: Callable[..., Any], *, bound: int = 0) -> int:
@@ -105,7 +98,7 @@ def _argument_count(function: Callable[..., Any], *, bound: int = 0) -> int:
     return _ARGUMENTS_MAX if takes_all else min(len(places), _ARGUMENTS_MAX)
 
 
-def _class_call(kind: type) -> Call:
+def _class_call(kind: type) -> Callable[..., Any]:
     """A Worker class: a new instance for every batch, made with (ctx, env) if it takes them, else given `env` and `ctx`."""
     queue = inspect.getattr_static(kind, "queue", None)
     if queue is None:

@@ -6,6 +6,8 @@ import asyncio
 import contextvars
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import msgspec
+
 from emulator.engine.allowance import TooManySubrequests, of_request
 from emulator.engine.faults import DIED, WorkerCrashed
 
@@ -26,21 +28,21 @@ current: contextvars.ContextVar[Invocation | None] = contextvars.ContextVar("inv
 """The invocation whose code runs, so that its tasks and its calls can be told from others."""
 
 
-class Invocation:
+class Invocation(msgspec.Struct, eq=False):
     """One batch in the hands of its handler. `open_awaits` counts the handler and what it asked to wait for, `calls` its calls.
 
     With `waits`, the batch ends when its `waitUntil` promises have ended.
     """
 
-    __slots__ = ("calling", "calls", "delivery", "mortal", "open_awaits", "returned", "tasks", "waits")
-
-    def __init__(self, delivery: Delivery, *, waits: bool = True) -> None:
-        self.delivery, self.waits = delivery, waits
-        self.returned = self.calling = False
-        self.open_awaits = self.calls = 0
-        self.mortal: Callable[[Any], Any] | None = None
-        """What makes a coroutine one whose process may die: for the tasks that a handler begins."""
-        self.tasks: dict[asyncio.Task[Any], None] = {}  # in order, so that every run cuts them off in the same order
+    delivery: Any  # Delivery
+    waits: bool = True
+    returned: bool = False
+    calling: bool = False
+    open_awaits: int = 0
+    calls: int = 0
+    mortal: Any = None
+    """What makes a coroutine one whose process may die: for the tasks that a handler begins."""
+    tasks: dict[asyncio.Task[Any], None] = {}  # in order, so that every run cuts them off in the same order
 
     def forget(self, task: asyncio.Task[Any]) -> None:
         """A task of this invocation is done."""

@@ -176,7 +176,7 @@ class PythonRuntime:
         self._running.pop(delivery.event.batch, None)
         error = delivery.error
         text = None if error is None else error_text(error)
-        settle = delivery.settlement(outcome or ("ok" if error is None else "exception"), text)
+        settle: Settle = delivery.settlement(outcome or ("ok" if error is None else "exception"), text)
         if invocation.waits and invocation.tasks:
             own = asyncio.current_task(self._loop) if self._is_running() else None
             for task in list(invocation.tasks):

@@ -9,7 +9,6 @@ import os
 import shutil
 import subprocess
 import tempfile
-import time
 from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
+from emulator.engine.clock import SECOND_US, WallClock
 from emulator.workers.javascript.bundling.fingerprint import fingerprint, is_fresh
 from emulator.workers.javascript.bundling.messages import message_of
 from emulator.workers.javascript.bundling.module_rules import kind_of
@@ -121,7 +121,7 @@ def _sweep(folders: Iterable[Path], seconds: float = _OLD_SECONDS) -> None:
     """Delete what is old."""
     for each in folders:
         with suppress(OSError):
-            if time.time() - each.stat().st_mtime > seconds:
+            if WallClock().now_us() / SECOND_US - each.stat().st_mtime > seconds:
                 shutil.rmtree(each, ignore_errors=True)
 
 

@@ -43,6 +43,11 @@ class Script(NamedTuple):
     durable: tuple[str, ...]
 
     @property
+    def calls_workers(self) -> bool:
+        """Whether a binding leads to a Worker, so that code may run elsewhere for it."""
+        return any('"worker' in row for row in self.bindings)
+
+    @property
     def main(self) -> str:
         """The name of its main module."""
         return self.modules[0][0]

@@ -194,7 +194,7 @@ class Workerd:
         if self._live.pop(invocation.id, None) is None:
             return
         invocation.ended = ended
-        if invocation.delivery is not None and self.waits:
+        if invocation.delivery is not None and self.alone:
             self._forget_waits(invocation.id)
         else:
             self._after[invocation.id] = invocation
@@ -216,6 +216,9 @@ class Workerd:
         self._forget_waits(invocation.id)
 
     def _forget_waits(self, id: int) -> None:
+        for wait in self._waits:
+            if wait.by == id:
+                self._waiting.pop(wait.connection, None)
         self._waits = [wait for wait in self._waits if wait.by != id]
         heapq.heapify(self._waits)
 
@@ -231,7 +234,7 @@ class Workerd:
         if by is None or by.dead:
             return  # nobody is left to whom an answer would mean anything
         if kind == _CHANNEL:
-            self._channel(request, query, by, connection)
+            self._channel(int(worker), request, query, by, connection)
             return
         name = unquote(" ".join(identity))
         self._call_of(by, connection, (kind, name), lambda: self._services.answer(int(worker), kind, name, request))
@@ -273,7 +276,7 @@ class Workerd:
         self._count += 1
         heapq.heappush(self._waits, Wait(due_us, self._count, connection, by.id, reply))
 
-    def _channel(self, request: Request, query: dict[str, str], by: Invocation, connection: Connection) -> None:
+    def _channel(self, worker: int, request: Request, query: dict[str, str], by: Invocation, connection: Connection) -> None:
         what, lines = request.path, request.body
         if what == "said":
             told = msgspec.json.decode(request.body)
@@ -291,7 +294,7 @@ class Workerd:
         if what == "died":
             self._crash(by)
             return
-        self._reply(connection, Reply())
+        self._reply(connection, self._services.asked_itself(worker, what, query))
 
     def _crash(self, invocation: Invocation) -> None:
         """By a fault, the process is dead from here on."""

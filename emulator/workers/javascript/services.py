@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from emulator.workers.host import Host
+    from emulator.workers.javascript.object_alarms import ObjectAlarms
 
 
 class Served(Protocol):
@@ -43,7 +44,12 @@ class Services:
 
     def __init__(self, host: Host) -> None:
         self._host = host
+        self.alarms: ObjectAlarms
         self.workers: list[Served] = []
+
+    def asked_itself(self, worker: int, what: str, query: dict[str, str]) -> Reply:
+        """The answer to an isolate's own question: the alarm of an object, or something that was only to be told."""
+        return self.alarms.answer(worker, query) if what == "alarm" else Reply()
 
     def console(self, lines: str | None) -> None:
         """What Workers wrote."""
@@ -115,6 +121,11 @@ class Services:
         return self._given(lambda: responder(sent), _reply_of)
 
     def _fake(self, worker: Served, name: str, request: Request) -> Any:
+        if name not in worker.fakes:
+            text = msgspec.json.decode(request.body)["text"]
+            worker.hear("warn", text)
+            self._host.warn(f"{worker!r}: {text}")
+            return Reply()
         if request.method != "POST" or request.path != "call":
             return self._outgoing(worker, worker.fakes[name], request)
         steps = msgspec.json.decode(request.body)

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import selectors
 from collections import deque
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -146,7 +147,8 @@ class Traffic:
             if connection is None:
                 continue
             if connection in self._ours:
-                connection.read()
+                before = len(connection.data)
+                moved |= connection.read() > 0 and before > 0  # an answer that comes in parts
                 answered.append(connection)
             elif connection not in self._arriving:
                 connection.read()
@@ -203,10 +205,10 @@ class Traffic:
                 self._drop(connection)
                 if then is not None:
                     raise Gone
-            return False
+            return bool(connection.data)
         self._ours[connection] = None
         then(*found)
-        return then != self._pong
+        return getattr(then, "func", None) != self._pong
 
     def _lost(self, connection: Connection) -> bool:
         """The other side has closed: after an answer that is how it ends, before it a Worker has given up."""
@@ -231,7 +233,7 @@ class Traffic:
 
         `sleeping` tells whether a handler may be waiting for the clock, so that asking is worth it. Raises Hung, Gone.
         """
-        silent, calm, rounds, last = 0, False, 0, real_seconds()
+        silent, calm, last = 0, False, real_seconds()
         self._open, self._asked = None, False
         while True:
             idle = self._asked or not sleeping()
@@ -242,10 +244,10 @@ class Traffic:
             if moved:
                 silent, calm, last = 0, False, now
             if self._open is not None:
-                self._asked, last, rounds = False, now, rounds + 1
+                self._asked, last = False, now
                 silent = silent + 1 if calm else 0
                 counted = self._open == self._count_waiting()
-                if not counted and rounds > _ROUNDS_MAX:
+                if not counted and silent > _ROUNDS_MAX:
                     self.doubts += 1
                     counted = True
                 if silent >= SILENT_PINGS and counted and not self._serve(skipping=True):
@@ -256,13 +258,15 @@ class Traffic:
             if not self._asked and not moved:
                 self.pings += 1
                 self._asked, calm = True, True
-                self.ask("/cfq/ping", msgspec.json.encode({"workers": workers}), self._pong)
+                self.ask("/cfq/ping", msgspec.json.encode({"workers": workers}), partial(self._pong, self.pings))
 
-    def _pong(self, _first: str, _pairs: list[tuple[str, str]], body: bytes) -> None:
-        self._open = 0
-        for begun, lines in msgspec.json.decode(body):
-            self._open += begun
+    def _pong(self, number: int, _first: str, _pairs: list[tuple[str, str]], body: bytes) -> None:
+        """The answer to a ping. One that was asked before somebody had heard enough says nothing of now."""
+        told = msgspec.json.decode(body)
+        for _, lines in told:
             self._on_lines(lines)
+        if number == self.pings:
+            self._open = sum(begun for begun, _ in told)
 
     def close(self) -> None:
         """Close every connection."""

@@ -51,7 +51,7 @@ Object.defineProperty(performance, "now", { value: () => state.nowMs - performan
 
 // --- timers: each waits at Python until its moment has come, in the request that set it
 
-const real = { setTimeout: globalThis.setTimeout, clearTimeout: globalThis.clearTimeout };
+const { setTimeout: realSet, clearTimeout: realClear } = globalThis;
 const timers = new Map();
 let last = 0;
 let asObjects;
@@ -77,9 +77,9 @@ class Timeout {
 function timer(work, ms, args, repeats) {
   if (typeof work !== "function") throw new TypeError("Failed to execute 'setTimeout': parameter 1 is not of type 'Function'.");
   if (asObjects === undefined) {
-    const probe = real.setTimeout(() => {}, 0);
+    const probe = realSet(() => {}, 0);
     asObjects = typeof probe === "object";
-    real.clearTimeout(probe);
+    realClear(probe);
   }
   const begin = (id) => {
     const stop = new AbortController();

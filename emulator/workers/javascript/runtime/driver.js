@@ -13,6 +13,11 @@ const begin = (env, { worker, now, id, dies, all }) => {
 };
 const tell = (env, { all, now }) => Promise.all(all.map((each) => env[`HOST${each}`].tell(now)));
 
+const object = (env, given) => {
+  const space = env[`OBJECT${given.worker}_${given.class}`];
+  return space.get(space.idFromString(given.object));
+};
+
 const asked = {
   async queue(given, env) {
     await begin(env, given);
@@ -27,11 +32,21 @@ const asked = {
     const controller = { scheduledTime: new Date(given.scheduledTime), cron: given.cron };
     return Response.json(await env[`WORKER${given.worker}`].scheduled(controller));
   },
+  async alarm(given, env) {
+    await begin(env, given);
+    try {
+      return await object(env, given).fetch("http://cfq-alarm/", { method: "POST", body: JSON.stringify(given.info) });
+    } catch (error) {
+      return new Response(String(error?.stack ?? error), { status: 500 });
+    }
+  },
   async ping({ workers }, env) {
     return Response.json(await Promise.all(workers.map((each) => env[`HOST${each}`].ping())));
   },
   async reset({ workers, seed, again }, env) {
-    await Promise.all(workers.map((each) => env[`HOST${each}`].reset(seed, again)));
+    const found = await Promise.all(workers.map((each) => env[`HOST${each}`].reset(seed, again)));
+    const objects = found.flatMap((each, at) => each.map(([name, id]) => object(env, { worker: workers[at], class: name, object: id })));
+    await Promise.allSettled(objects.map((each) => each.fetch("http://cfq-reset/")));
     return new Response();
   },
   async tell(given, env) {

@@ -30,14 +30,16 @@ async function run(call) {
       failure = textOf(error);
       throw error;
     } finally {
-      const lines = takeLines();
-      if (failure !== undefined || lines) {
-        const body = JSON.stringify({ lines: JSON.parse(lines ?? "[]"), failure });
-        await ask("said?", { body });
-      }
+      await tell(failure);
       part(store);
     }
   });
+}
+
+/** Tells what was written, and what was thrown. */
+async function tell(failure) {
+  const lines = takeLines();
+  if (failure !== undefined || lines) await ask("said?", { body: JSON.stringify({ lines: JSON.parse(lines ?? "[]"), failure }) });
 }
 
 /** A part of an invocation has ended: the handler, or what it left to waitUntil. After the last one nothing of it is counted. */
@@ -64,7 +66,68 @@ function prepared(exported) {
   return found;
 }
 
+const ALARM = "http://cfq-alarm/", RESET = "http://cfq-reset/";
+const seen = new Map(), contexts = new WeakMap();
+
+/** A class of Durable Objects whose alarms are on the account's clock. What Python asks of an object comes as a request. */
+function objectClass(Given, name) {
+  const Made = class extends Given {
+    constructor(ctx, env) {
+      keepTime(ctx, name, () => typeof Given.prototype.alarm === "function");
+      seen.set(`${name} ${ctx.id}`, [name, String(ctx.id)]);
+      super(ctx, env);
+      contexts.set(this, ctx);
+      if (!Object.hasOwn(this, "fetch")) return;
+      const own = this.fetch;
+      this.fetch = (request) => asked(this, ctx, request) ?? own.call(this, request);
+    }
+    fetch(request) {
+      const answer = asked(this, contexts.get(this), request);
+      if (answer !== undefined) return answer;
+      if (typeof super.fetch !== "function") throw new TypeError("Handler does not export a fetch() function.");
+      return super.fetch(request);
+    }
+  };
+  Object.defineProperty(Made, "name", { value: Given.name });
+  return Made;
+}
+function asked(object, ctx, request) {
+  if (request.url === RESET) return reset(ctx);
+  if (request.url === ALARM) return request.json().then((info) => run(() => object.alarm(info))).then(() => new Response());
+}
+async function reset(ctx) {
+  await ctx.storage.deleteAll();
+  ctx.abort("the next test has objects of its own");
+}
+
+/** Alarms of an object go to Python, which wakes it at its moment. */
+function keepTime(ctx, name, rings) {
+  const tell = (at) => ask(`alarm?class=${encodeURIComponent(name)}&id=${ctx.id}&at=${at}`);
+  const own = {
+    async setAlarm(at) {
+      if (!rings()) throw new Error("Your Durable Object class must have an alarm() handler in order to call setAlarm()");
+      await tell(Math.trunc(Number(at)));
+    },
+    async getAlarm() {
+      const at = (await tell("")).headers.get("x-cfq-at");
+      return at ? Number(at) : null;
+    },
+    async deleteAlarm() { await tell("never"); },
+  };
+  const { storage } = ctx, { transaction, deleteAll } = storage;
+  const put = (on) => Object.defineProperties(on, Object.fromEntries(Object.entries(own).map(([key, value]) => [key, { value, configurable: true }])));
+  put(storage);
+  Object.defineProperties(storage, {
+    transaction: { value: (work) => transaction.call(storage, (inner) => work(put(inner))), configurable: true },
+    deleteAll: { configurable: true, async value(...given) {
+      await deleteAll.apply(storage, given);
+      if (globalThis.Cloudflare?.compatibilityFlags?.delete_all_deletes_alarm) await own.deleteAlarm();
+    } },
+  });
+}
+
 function classOf(Given, name) {
+  if (Given.prototype instanceof DurableObject || durable.has(name)) return objectClass(Given, name);
   if (Given.prototype instanceof WorkerEntrypoint) {
     for (const handler of HANDLERS) {
       const original = Given.prototype[handler];
@@ -94,14 +157,15 @@ function watch(ctx) {
     const store = whose.getStore();
     if (store) store.parts++;
     return original.call(this, (async () => {
+      let failure;
       try {
         return await promise;
       } catch (error) {
+        failure = textOf(error);
         say("error", [error], "waitUntil: ");
         throw error;
       } finally {
-        const lines = takeLines();
-        if (lines) await ask("said?", { body: JSON.stringify({ lines: JSON.parse(lines) }) });
+        await tell(failure);
         if (store) part(store);
       }
     })());
@@ -144,10 +208,13 @@ export class Host extends WorkerEntrypoint {
   }
   async reset(given, again) {
     seed(given);
-    if (!again) return;
+    if (!again) return [];
+    const objects = [...seen.values()];
+    seen.clear();
     takeLines();
     live.clear();
     state.nowMs = 0;
     current = prepared(await evaluate());
+    return objects;
   }
 }
