@@ -6,7 +6,7 @@ import re
 
 from cfq_lint.facts.record import record
 from cfq_lint.rules.registry import load
-from cfq_lint.worker_code.lowering.steps import IDEMPOTENCY_KEY
+from cfq_lint.worker_code.lowering.steps import IDEMPOTENCY_KEY, NOTHING
 from cfq_lint.worker_code.ways.keys import counted_up, made_here, refuses
 from cfq_lint.worker_code.ways.state import ACK, ACK_ALL, OF_READ, READ, WORK
 from cfq_lint.worker_code.ways.values import CHANCE
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from cfq_lint.model.consuming import Code, Consuming
     from cfq_lint.worker_code.ways.marks import Mark
     from cfq_lint.worker_code.ways.state import State
-    from cfq_lint.worker_code.ways.values import Called
+    from cfq_lint.worker_code.ways.values import Called, Value
 
 GOOD, BAD, UNSURE = "good", "bad", "unsure"
 _AGAINST = (
@@ -33,6 +33,7 @@ _AGAINST = (
 )
 """The rules whose findings say that a message is not acknowledged on its own, and after its work."""
 _KEEPS = frozenset({"put", "set", "add"})
+_COLLECTS = frozenset({"push", "append", "add", "set"})
 _INSERTS = re.compile(r"\binsert\s+(?:or\s+\w+\s+)?into\s+[\"'`\[]?(\w+)", re.IGNORECASE)
 _LOOKS = re.compile(r"\bselect\b[^;]*?\bfrom\s+[\"'`\[]?(\w+)[^;]*?\bwhere\b", re.IGNORECASE | re.DOTALL)
 
@@ -51,18 +52,25 @@ def acknowledging(code: Code, facts: Facts) -> tuple[Remark, ...]:
     (consuming,) = code.consuming
     found = [each for name in _AGAINST for each in load(name).check(code, facts)]
     bad = [Remark(BAD, f"{each.path}:{each.line}:{each.column}", each.message) for each in found]
-    remarks = [*bad, *sorted(set(_on_ways(code, consuming)), key=lambda each: (each.kind, each.spot))]
-    return tuple(dict.fromkeys(each for each in remarks if each.kind == BAD or each.spot not in {one.spot for one in bad}))
+    remarks = [*bad, *sorted({*_on_ways(code, consuming), *_fails(code, consuming)}, key=lambda each: (each.kind, each.spot))]
+    # What a rule says of a place is enough; what is right elsewhere is shown beside it.
+    return tuple(dict.fromkeys(each for each in remarks if not bad or each in bad or each.kind != BAD))
 
 
 def _on_ways(code: Code, consuming: Consuming) -> Iterator[Remark]:
     handled = consuming.handled
     loops = {each.mark: each.loops for each in handled.called}
+    is_done_before = any(state.done for state in handled.ended)
     for mark in handled.doubts:
         yield Remark(UNSURE, code.spot(mark), "what happens here was not followed; it may acknowledge")
     for state in handled.ended:
         work = state.done[0] if state.done else state.pending
-        if work is None or state.doubt is not None or state.failed is not None:
+        if state.doubt is not None or state.failed is not None:
+            continue
+        if work is None:
+            if state.after is not None and state.settled_at is not None and not state.guessed:
+                kind = UNSURE if is_done_before else BAD
+                yield Remark(kind, code.spot(state.settled_at), f"ack() comes before the work ({_line(code, state.after)})")
             continue
         if state.guessed:
             yield Remark(UNSURE, code.spot(work), "whether this queue's messages come here is not certain")
@@ -70,6 +78,19 @@ def _on_ways(code: Code, consuming: Consuming) -> Iterator[Remark]:
             yield _after_work(code, state, work)
         elif state.settled in {"", ACK_ALL}:
             yield _left_to_the_end(code, consuming, state, work, is_each=bool(loops.get(work)))
+
+
+def _fails(code: Code, consuming: Consuming) -> Iterator[Remark]:
+    """`finally { message.ack() }`: what failed is acknowledged on its way out."""
+    handled = consuming.handled
+    works = {each.mark for each in handled.called if each.effect == WORK or each.related}
+    for state in handled.raised:
+        if state.settled != ACK or state.settled_at is None or state.error is None or state.done or state.guessed:
+            continue
+        at = state.error[1]
+        is_before = at.module is state.settled_at.module and at.node.at < state.settled_at.node.at
+        if at in works and is_before and state.doubt is None:
+            yield Remark(BAD, code.spot(state.settled_at), f"ack() is called as well where the work failed ({_line(code, at)})")
 
 
 def _after_work(code: Code, state: State, work: Mark) -> Remark:
@@ -88,13 +109,10 @@ def _left_to_the_end(code: Code, consuming: Consuming, state: State, work: Mark,
     how = "ackAll()" if state.settled == ACK_ALL else "the end of the handler"
     if consuming.batch_size == 1:
         return Remark(GOOD, at, f"{how} acknowledges after the work, and a batch is one message (max_batch_size 1)")
-    if is_each:
-        return Remark(
-            BAD, at, f"{how} acknowledges the whole batch, not each message after its work: one failure brings back all"
-        )
-    return Remark(
-        UNSURE, at, f"{how} acknowledges the whole batch after work for all of it at once: right if that is all or nothing"
-    )
+    is_kept = any(each.whole and each.name in _COLLECTS for each in consuming.handled.called)
+    if is_each and not is_kept:
+        return Remark(BAD, at, f"{how} acknowledges the whole batch, not each message after its work")
+    return Remark(UNSURE, at, f"{how} acknowledges the whole batch after work for all of it: right if that is all or nothing")
 
 
 def _line(code: Code, mark: Mark) -> str:
@@ -121,13 +139,23 @@ def _by_key(code: Code, called: Called) -> Iterator[Remark]:
     spot, module = code.spot(called.mark), called.mark.module
     names, is_fresh = module.lowering.key(called.node)
     if names is not None or IDEMPOTENCY_KEY.search(called.text):
-        is_made_here = is_fresh or any(each.fresh for each in called.given)
-        said = "the idempotency key is made here: each delivery gets another one"
-        yield Remark(BAD, spot, said) if is_made_here else Remark(GOOD, spot, "an idempotency key is passed on downstream")
+        keys = [key for each in called.all_given for key in _keys_in(each)]
+        if is_fresh or any(key.fresh for key in keys):
+            yield Remark(BAD, spot, "the idempotency key is made here: each delivery gets another one")
+        elif called.related and names != NOTHING:
+            yield Remark(GOOD, spot, "an idempotency key is passed on downstream")
     elif made_here(called):
         yield Remark(BAD, spot, f"the {made_here(called)} of this write is made here: each delivery makes another one")
-    elif refuses(called) and not any(each.fresh == CHANCE for each in called.all_given):
+    elif called.is_awaited and refuses(called) and not any(each.fresh == CHANCE for each in called.all_given):
         yield Remark(GOOD, spot, "the insert passes over what is there already")
+
+
+def _keys_in(value: Value, depth: int = 3) -> Iterator[Value]:
+    """What an object gives as idempotency key, itself or in its headers."""
+    for name, each in (value.fields or {}).items() if depth else ():
+        if IDEMPOTENCY_KEY.search(str(name)):
+            yield each
+        yield from _keys_in(each, depth - 1)
 
 
 def _looked_up(code: Code, called: Called, looked: list[Called]) -> Iterator[Remark]:
@@ -139,7 +167,6 @@ def _looked_up(code: Code, called: Called, looked: list[Called]) -> Iterator[Rem
         is_same = called.name in _KEEPS and called.on_env and each.chain[:2] == called.chain[:2]
         if is_same or not tables.isdisjoint(table.lower() for table in _LOOKS.findall(each.text)):
             where = ".".join(called.chain[:2]) if is_same else f"the table {min(tables)}"
-            yield Remark(
-                GOOD, code.spot(called.mark), f"what was seen is kept in {where} and looked up at {_line(code, each.mark)}"
-            )
+            said = f"what was seen is kept in {where} and looked up at {_line(code, each.mark)}"
+            yield Remark(GOOD, code.spot(called.mark), said)
             return

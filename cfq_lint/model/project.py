@@ -30,8 +30,8 @@ class Subject:
     """A queue, as one Worker of the run consumes it, or as it is only produced to.
 
     `label` is the environment, "" at the top level, and the file where several consume a queue of that name. `consumer` is None
-    where no file of the run consumes the queue; then `program` is None too, and `code`, which is what the handler does with it. `dead_letters_of` are the queues that dead-letter
-    into it.
+    where no file of the run consumes the queue; then `program` is None too, and `code`, which is what the handler does with it.
+    `dead_letters_of` are the queues that dead-letter into it.
     """
 
     queue: str

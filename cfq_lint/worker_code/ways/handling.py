@@ -204,6 +204,8 @@ class Reader(Following):
         if isinstance(callee, n.Member) and isinstance(callee.of, n.Name) and not isinstance(callee.of, n.This):
             known = room.find(callee.of.id) or self.named(room.module, callee.of.id)
             meaning = self.program.meaning(room.module, callee.of.id) if known is None else None
+            if known is not None and known.kind == OPAQUE and known.origin is not None:
+                meaning = known.origin  # a class, and a method of its own
             found = self.program.member(meaning, callee.name) if meaning is not None else None
             function = self.as_value(found, callee.name) if found is not None else None
             if function is not None and function.kind == FUNCTION:
