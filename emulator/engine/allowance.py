@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from cfq_lint.facts.pricing import chunks
 from emulator.core.limits import SECOND_US
-from emulator.core.refusals import FreeTierLimitExceeded, QueueOverloaded
+from emulator.core.refusals import FreeTierLimitExceeded
 from emulator.engine.ledger.ledger import Ledger
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class Day:
             self._turn(event.at_us)
             before = self._billed(event)
             self._ledger.take(event)
-            self.used += self._billed(event) - before
+            self.used += max(0, self._billed(event) - before)  # with a queue its numbers are gone, and not what was used
         self._turn(now_us)
         if self.used + operations > self._most:
             raise FreeTierLimitExceeded
@@ -66,15 +66,14 @@ class Second:
         self._moments: dict[str, deque[tuple[int, int]]] = {}
         self._sums: dict[str, int] = {}
 
-    def check(self, queue: str, now_us: int, count: int, most: int | None) -> None:
-        """Raise QueueOverloaded (10250) where so many more would be too many."""
+    def fits(self, queue: str, now_us: int, count: int, most: int | None) -> bool:
+        """Whether so many more may go through."""
         moments = self._moments.get(queue)
         if most is None or moments is None:
-            return
+            return True
         while moments and moments[0][0] <= now_us - SECOND_US:
             self._sums[queue] -= moments.popleft()[1]
-        if self._sums[queue] + count > most:
-            raise QueueOverloaded
+        return self._sums[queue] + count <= most
 
     def count(self, queue: str, now_us: int, count: int) -> None:
         """So many more have gone through."""

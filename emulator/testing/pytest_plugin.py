@@ -119,7 +119,7 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
 def _alive() -> dict[int, Emulator]:
     """The emulators that there are; asking loads nothing."""
     module = sys.modules.get("emulator.testing.emulator")
-    return {} if module is None else dict(module.ALIVE)
+    return {} if module is None else dict(module.ALIVE.items())  # `dict` of it would ask for what is gone meanwhile
 
 
 def _progress(emulator: Emulator) -> tuple[int, int]:

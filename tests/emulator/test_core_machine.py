@@ -15,7 +15,7 @@ from emulator.core.apply import apply
 from emulator.core.decide.consume import deliver, departure_us
 from emulator.core.decide.deadlines import expiry_us, lapse_us
 from emulator.core.decide.manage import find
-from emulator.core.index import ready_count
+from emulator.core.fresh import ready_count
 from emulator.core.limits import STRICT
 from emulator.core.messages import DELAYED, FLYING, GONE, LEASED, READY
 from emulator.core.model import Consumer, QueueState, State

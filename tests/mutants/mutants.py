@@ -16,6 +16,7 @@ class Mutant(NamedTuple):
 
 
 ENDING = "emulator/core/apply/ending.py"
+FRESH = "emulator/core/fresh.py"
 INDEX = "emulator/core/index.py"
 MODEL = "emulator/core/model.py"
 RECORDS = "emulator/engine/ledger/records.py"
@@ -115,12 +116,12 @@ MUTANTS: tuple[Mutant, ...] = (
         "a message whose delay is over would leave before those that were ready earlier",
     ),
     Mutant(
-        "fresh-messages-overtake-the-returned", INDEX,
+        "fresh-messages-overtake-the-returned", FRESH,
         "if opened is not None and (opened.ready or (", "if opened is not None and ((",
         "a retried message would wait until nothing new comes",
     ),
     Mutant(
-        "the-rest-of-a-send-comes-again", INDEX,
+        "the-rest-of-a-send-comes-again", FRESH,
         "            queue.fresh_start += missing\n", "",
         "where a send fills more than one batch, its first messages would leave twice",
     ),

@@ -48,8 +48,8 @@ def bound_of(config: Config, place: int, given: Mapping[str, Any], places: Mappi
         links.append(("d1", each.identity))
         inner = f'(name = "fetcher", service = {text(service(place, "d1", each.identity))})'
         rows[each.binding] = _wrapping(each.binding, "cloudflare-internal:d1-api", [inner])
-    for row in _rows(config, "r2_buckets"):
-        native(str(row["binding"]), "r2Bucket", "r2", str(row.get("bucket_name") or row["binding"]))
+    for each in config.r2:
+        native(each.binding, "r2Bucket", "r2", each.identity)
     rows |= dict(_of_workers(config, place, places))
     rows |= dict(_of_versions(config))
     for name, key in config.others.items():

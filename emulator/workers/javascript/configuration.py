@@ -16,7 +16,7 @@ from urllib.parse import quote
 from emulator.workers.javascript.process import CONFIG, DRIVER, PARENT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping, Sequence
 
 RUNTIME = ("clock.js", "host.js", "timers.js", "timers_promises.js")
 """Our modules inside of a Worker's isolate."""
@@ -53,7 +53,7 @@ class Script(NamedTuple):
         return self.modules[0][0]
 
 
-def files(scripts: Iterable[Script]) -> dict[str, str | bytes]:
+def files(scripts: Sequence[Script]) -> dict[str, str | bytes]:
     """Every file, the configuration among them."""
     made: dict[str, str | bytes] = {"driver.js": _runtime("driver.js")}
     services, drives = [], []

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import tree_sitter_javascript
@@ -43,6 +44,7 @@ class Evaluated(NamedTuple):
     awaits: bool
 
 
+@lru_cache(maxsize=16)
 def evaluating(bundle: str) -> Evaluated:
     """Make it. Raises SourceRefused for an export in a form that no bundler writes."""
     source = bundle.encode()

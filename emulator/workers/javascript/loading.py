@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from emulator.engine.chance import remembered
 from emulator.engine.targets.python import NO_WAIT_FLAG
 from emulator.workers import setup
 from emulator.workers.bindings import Binding, Environment
@@ -12,15 +13,16 @@ from emulator.workers.config import Config
 from emulator.workers.javascript.bindings import Bound, bound_of, durable_of
 from emulator.workers.javascript.bundle import bundle
 from emulator.workers.javascript.bundling.options import build_options
-from emulator.workers.javascript.configuration import Script, files
+from emulator.workers.javascript.configuration import Script
 from emulator.workers.javascript.dev_vars import read_dev_vars
+from emulator.workers.javascript.errors import SourceRefused
 from emulator.workers.javascript.evaluating import FIRST_LINE, Evaluated, evaluating
 from emulator.workers.javascript.object_alarms import ObjectAlarms
 from emulator.workers.javascript.runtime import Workerd
 from emulator.workers.javascript.services import Services
 from emulator.workers.javascript.source_map import SourceMap
 from emulator.workers.javascript.stacks import on_source
-from emulator.workers.javascript.toolchain import find
+from emulator.workers.javascript.toolchain import cache_folder, find
 from emulator.workers.javascript.worker import Worker
 
 if TYPE_CHECKING:
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
 
     from emulator.workers.host import Host
     from emulator.workers.javascript.bundle import Bundle
+    from emulator.workers.javascript.bundling.options import BuildOptions
+    from emulator.workers.javascript.toolchain import Toolchain
     from emulator.workers.outgoing import Outgoing
 
 
@@ -70,22 +74,23 @@ def load(
     Raises ConfigRefused: a tool that is missing, source that cannot be built, a Worker that does not start.
     """
     runtime, folder = _runtime(host), config.file.absolute().parent
-    tools = find(folder)
-    date = min(config.date or tools.newest_date, tools.newest_date)
-    options = build_options(config.file, date, config.flags, config.settings)
-    built = bundle(options, tools)
-    evaluated = evaluating(built.modules[0].file.read_text(encoding="utf-8"))
+    key = (str(config.file), config.date, tuple(sorted(config.flags)), repr(config.settings))
+    tools, date, options, built, evaluated = remembered(("bundle", *key), lambda: _built(config, folder))
     given = {**read_dev_vars(folder), **(secrets or {}), **(bindings or {})}
     loaded = [*runtime.loaded, Loaded(config, date, built, evaluated, given)]
     bound = _bound(loaded)
     setup.install(host.account, config, host.claimed)
+    mapped = _mapping(built, folder)
     worker = Worker(
         host, options.entry, config.script, _env(host, config, bound[-1]), place=len(runtime.loaded), runtime=runtime,
-        source_map=_mapping(built, folder), exposes_codes=config.exposes_codes, responder=fetch, fakes=bound[-1].fakes,
+        source_map=mapped, exposes_codes=config.exposes_codes, responder=fetch, fakes=bound[-1].fakes,
     )  # fmt: skip
     runtime.services.workers.append(worker)
     try:
         _start(runtime, tools.workerd, [_script(place, *each) for place, each in enumerate(zip(loaded, bound, strict=True))])
+    except SourceRefused as refused:
+        runtime.services.workers.pop()
+        raise SourceRefused(mapped(refused.text)) from None
     except BaseException:
         runtime.services.workers.pop()
         raise
@@ -93,15 +98,31 @@ def load(
     for name, consumer in config.consumers.items():
         if consumer.type == "worker":
             host.attach(worker, name)
-    host.schedule(config.owner, config.crons, worker.scheduled)
+    if config.crons:
+        host.schedule(config.owner, config.crons, worker.scheduled)
     return worker
+
+
+@lru_cache(maxsize=64)
+def _tools(folder: Path, _cache: Path) -> Toolchain:
+    """The programs for a project, looked for once."""
+    return find(folder)
+
+
+def _built(config: Config, folder: Path) -> tuple[Toolchain, str, BuildOptions, Bundle, Evaluated]:
+    """The programs, the compatibility date that they know, and the Worker's bundle."""
+    tools = _tools(folder, cache_folder())
+    date = min(config.date or tools.newest_date, tools.newest_date)
+    options = build_options(config.file, date, config.flags, config.settings)
+    built = bundle(options, tools)
+    return tools, date, options, built, evaluating(built.modules[0].file.read_text(encoding="utf-8"))
 
 
 def load_file(host: Host, main: Path, **options: Any) -> Worker:
     """Load one file of code, for every consumer of the account that waits for a handler. Likewise."""
     waiting = [name for name, queue in sorted(host.account.state.queues.items()) if setup.lacks_handler(queue)]
     config = Config(
-        file=main, script=main.stem, main=main, consumers={}, bindings=dict(_named(host)), variables={}, kv=(), d1=(),
+        file=main, script=main.stem, main=main, consumers={}, bindings=dict(_named(host)), variables={}, kv=(), d1=(), r2=(),
         others={}, flags=host.flags, content_type=host.content_type, exposes_codes=True, classes=None,
         settings={"main": main.name},
     )  # fmt: skip
@@ -155,7 +176,7 @@ def _script(place: int, loaded: Loaded, bound: Bound) -> Script:
 def _start(runtime: JavaScript, workerd: Path, scripts: list[Script]) -> None:
     alone = len(scripts) == 1 and not scripts[0].durable and not scripts[0].calls_workers
     waits = not any(NO_WAIT_FLAG in each.flags for each in scripts)
-    runtime.run(workerd, files(scripts), tuple(range(len(scripts))), alone=alone, waits=waits)
+    runtime.run(workerd, tuple(scripts), alone=alone, waits=waits)
 
 
 def _mapping(built: Bundle, folder: Path) -> Callable[[str], str]:

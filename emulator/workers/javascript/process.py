@@ -19,25 +19,28 @@ from emulator.workers.javascript.errors import SourceRefused, ToolMissing
 from emulator.workers.javascript.wire import Connection, question
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Hashable, Mapping
 
 START_SECONDS = 30.0
 """So long workerd may take to answer its first request."""
 CONFIG, DRIVER, PARENT, SAID = "config.capnp", "driver.sock", "parent.sock", "said"
 """Files of the folder: the configuration, the socket that workerd listens on, ours, and what workerd writes."""
 _LOOK_SECONDS = 0.002
-_NOISE = ("NOSENTRY", "; stack:", "warning: ", 'Worker "driver"')
+_NOISE = ("NOSENTRY", "; stack:", "warning: ", 'Worker "driver"', "does not need to be specified anymore")
 _OURS = re.compile(r"service worker\d+: ")
 """What only our own configuration knows."""
 
 
 class Process:
-    """workerd with the `files` of a configuration. `listener` takes its requests, `connect` is how it is asked.
+    """workerd with the `files` of a configuration, and a `key` that is equal for equal files.
+
+    `listener` takes its requests, `connect` is how it is asked.
 
     Raises ToolMissing where the program does not run, SourceRefused, with what workerd says, where it does not start.
     """
 
-    def __init__(self, program: Path, files: Mapping[str, str | bytes]) -> None:
+    def __init__(self, program: Path, files: Mapping[str, str | bytes], key: Hashable) -> None:
+        self.key = key
         self.folder = Path(tempfile.mkdtemp(prefix="cfq-workerd-"))
         self.listener = socket.socket(socket.AF_UNIX)
         self._child: subprocess.Popen[bytes] | None = None
@@ -133,28 +136,28 @@ class Pool:
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._idle: list[tuple[str, Process]] = []
+        self._idle: list[Process] = []
 
-    def take(self, key: str) -> Process | None:
+    def take(self, key: Hashable) -> Process | None:
         """One that runs this; None where there is none."""
-        for place, (known, process) in enumerate(self._idle):
-            if known == key:
+        for place, process in enumerate(self._idle):
+            if process.key == key:
                 del self._idle[place]
                 if process.alive:
                     return process
                 process.stop()
         return None
 
-    def give(self, key: str, process: Process) -> None:
+    def give(self, process: Process) -> None:
         """Keep one for the next; those that waited longest end."""
-        self._idle.append((key, process))
+        self._idle.append(process)
         while len(self._idle) > self._most:
-            self._idle.pop(0)[1].stop()
+            self._idle.pop(0).stop()
 
     def close(self) -> None:
         """End all."""
         while self._idle:
-            self._idle.pop()[1].stop()
+            self._idle.pop().stop()
 
 
 IDLE_MOST = 2

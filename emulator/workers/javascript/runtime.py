@@ -16,7 +16,8 @@ import msgspec
 from emulator.engine.clock import SECOND_US
 from emulator.engine.faults import DIED, WorkerCrashed
 from emulator.engine.targets.invocation import LOST
-from emulator.workers.javascript.invocation import Ended, Invocation, Wait
+from emulator.workers.javascript.configuration import files
+from emulator.workers.javascript.invocation import Ended, Invocation, Told, Wait, called
 from emulator.workers.javascript.process import POOL, Process
 from emulator.workers.javascript.traffic import Gone, Hung, Traffic
 from emulator.workers.javascript.wire import Reply
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from emulator.engine.delivery import Delivery
+    from emulator.workers.javascript.configuration import Script
     from emulator.workers.javascript.services import Services
     from emulator.workers.javascript.wire import Connection, Request
 
@@ -36,6 +38,8 @@ _CHANNEL = "cfq"
 _BEFORE = 1
 EXCEEDED, FAILED = "exceededCpu", "exception"
 _LOST = Reply(500, LOST.encode(), (("X-Cfq-Refused", LOST),), LOST)
+_LET_GO_SECONDS, _REFUSED_MOST = 1.0, 200
+"""So long, and with so many questions, what a dead process left behind may take to its end; then workerd is stopped."""
 _COUNTED = frozenset({_CHANNEL, "out"})
 """What isolates count: their own questions, and fetch."""
 
@@ -54,8 +58,7 @@ class Workerd:
         self.waits = True
         self._traffic: Traffic | None = None
         self._program: Path | None = None
-        self._files: Mapping[str, str | bytes] = {}
-        self._key = ""
+        self._scripts: tuple[Script, ...] = ()
         self._live: dict[int, Invocation] = {}
         self._after: dict[int, Invocation] = {}
         """Those that have answered, while what they left to waitUntil may go on."""
@@ -63,26 +66,25 @@ class Workerd:
         self._waits: list[Wait] = []
         self._waiting: dict[Connection, int] = {}
         self._turn: Invocation | None = None
-        self._count = 0
+        self._count = self._refusing = 0
 
     # --- the process
 
-    def run(
-        self, program: Path, files: Mapping[str, str | bytes], workers: tuple[int, ...], *, alone: bool, waits: bool
-    ) -> None:
-        """Have these files run from now on; those that ran are ended. Raises SourceRefused, ToolMissing.
+    def run(self, program: Path, scripts: tuple[Script, ...], *, alone: bool, waits: bool) -> None:
+        """Have these Workers run from now on; those that ran are ended. Raises SourceRefused, ToolMissing.
 
         `waits` tells whether a batch ends when what its handler left to waitUntil has ended.
         """
         self.close()
-        self._program, self._files, self.workers, self.alone, self.waits = program, files, workers, alone and waits, waits
-        self._key = repr((program, sorted(files.items())))
+        self._program, self._scripts, self.alone, self.waits = program, scripts, alone and waits, waits
+        self.workers = tuple(range(len(scripts)))
         self._start()
 
     def _start(self) -> None:
         assert self._program is not None, "somebody has said what to run"
-        kept = POOL.take(self._key)
-        process = kept or Process(self._program, self._files)
+        key = (self._program, self._scripts)
+        kept = POOL.take(key)
+        process = kept or Process(self._program, files(self._scripts), key)
         self._traffic = Traffic(process, self._asked, self._lost, lambda: len(self._waiting), self._services.console)
         try:
             self._call("reset", {"workers": self.workers, "seed": self._seed, "again": kept is not None})
@@ -225,6 +227,9 @@ class Workerd:
     # --- what Workers ask
 
     def _asked(self, request: Request, connection: Connection) -> None:
+        if self._refusing:
+            self._refuse(connection)
+            return
         worker, kind, *identity = request.headers.get("x-cfq", f"0 {_CHANNEL}").split(" ")
         query = request.query if kind == _CHANNEL else {}
         id = int(query.get("by", 0))
@@ -237,11 +242,19 @@ class Workerd:
             self._channel(int(worker), request, query, by, connection)
             return
         name = unquote(" ".join(identity))
-        self._call_of(by, connection, (kind, name), lambda: self._services.answer(int(worker), kind, name, request))
+        what = called(kind, name, request)
+        self._call_of(by, connection, what, lambda: self._services.answer(int(worker), kind, name, request))
 
-    def _call_of(self, by: Invocation, connection: Connection, what: tuple[str, str], act: Callable[[], Any]) -> None:
+    def _refuse(self, connection: Connection) -> None:
+        """Let what is asked by nobody that counts fail; raises Hung where that has no end."""
+        self._refusing -= 1
+        if not self._refusing or self._traffic is None:
+            raise Hung
+        self._traffic.give_up(connection)
+
+    def _call_of(self, by: Invocation, connection: Connection, what: tuple[Any, ...], act: Callable[[], Any]) -> None:
         """A call of a binding: by a fault the process dies before it or behind it, or it fails and has acted or not."""
-        delivery, fails, point = by.delivery, what[0] != "queue", 0
+        delivery, fails, point = by.delivery, what[0] != "send", 0
         if delivery is not None and delivery.active:
             point = delivery.choose(3, "crashes_at_call", what)
             if point == _BEFORE:
@@ -256,7 +269,7 @@ class Workerd:
         else:
             found(lambda reply: self._later(by, lambda: self._answer(by, connection, what, reply, crashes=bool(point))))
 
-    def _answer(self, by: Invocation, connection: Connection, what: tuple[str, str], reply: Reply, *, crashes: bool) -> None:
+    def _answer(self, by: Invocation, connection: Connection, what: tuple[Any, ...], reply: Reply, *, crashes: bool) -> None:
         """A call has acted: what its caller hears of it, by chance."""
         delivery = by.delivery
         if delivery is None or not delivery.active:
@@ -265,7 +278,7 @@ class Workerd:
         delivery.deliveries.account.chance.heard(delivery, what)
         if crashes or delivery.choose(2, "crashes_at_await", what):
             self._crash(by)
-        elif what[0] != "queue" and delivery.choose(2, "lost_answers", what):
+        elif what[0] != "send" and delivery.choose(2, "lost_answers", what):
             self._reply(connection, _LOST)
         elif seconds := delivery.seconds("late_answers", what):
             self._wait_for(by, connection, self._now_us() + seconds * SECOND_US, reply)
@@ -277,14 +290,12 @@ class Workerd:
         heapq.heappush(self._waits, Wait(due_us, self._count, connection, by.id, reply))
 
     def _channel(self, worker: int, request: Request, query: dict[str, str], by: Invocation, connection: Connection) -> None:
-        what, lines = request.path, request.body
-        if what == "said":
-            told = msgspec.json.decode(request.body)
-            lines = msgspec.json.encode(told["lines"])
-            if told.get("failure") is not None:
-                by.failures.append(told["failure"])
-        if lines:
-            self._services.console(lines.decode())
+        what = request.path
+        if request.body:
+            told = msgspec.json.decode(request.body, type=Told)
+            by.calls += told.calls
+            by.failures += [] if told.failure is None else [told.failure]
+            self._services.console(told.lines)
         if what == "wait":
             if by.delivery is not None and by.delivery.choose(2, "crashes_at_await"):
                 self._crash(by)
@@ -315,6 +326,7 @@ class Workerd:
             return
         before, self._turn = self._turn, by
         try:
+            self._tell_time()
             act()
             self._settle(by)
         finally:
@@ -338,13 +350,17 @@ class Workerd:
         while self._waits and self._waits[0].due_us <= now_us:
             wait = heapq.heappop(self._waits)
             self._turn = self._live.get(wait.by) or self._after.get(wait.by)
-            if len(self.workers) > 1:
-                self._call("tell", {"all": self.workers, "now": now_us // _MILLISECOND_US})
-            told = (("X-Cfq-Now", str(now_us // _MILLISECOND_US)),)
-            self._reply(wait.connection, wait.reply or Reply(headers=told))
+            if len(self.workers) > 1 or wait.reply is not None:
+                self._tell_time()
+            now = (("X-Cfq-Now", str(now_us // _MILLISECOND_US)),)
+            self._reply(wait.connection, wait.reply or Reply(headers=now))
             self._settle(self._turn)
             self._turn = None
             self.tell()
+
+    def _tell_time(self) -> None:
+        """Tell every isolate what time it is: an answer to a binding's call does not."""
+        self._call("tell", {"all": self.workers, "now": self._now_us() // _MILLISECOND_US})
 
     @property
     def busy(self) -> bool:
@@ -362,17 +378,24 @@ class Workerd:
         """There is nothing to wait for."""
 
     def close(self) -> None:
-        """End what runs. The process is kept for the next who runs the same, if it can be proven to do nothing."""
-        traffic, self._traffic = self._traffic, None
+        """End what runs. The process is kept for the next who runs the same, if it can be proven that nothing goes on in it."""
+        traffic = self._traffic
         if traffic is None:
             return
+        idle = not (traffic.unanswered or self._live)
         self._live.clear()
         self._after.clear()
         self._waits.clear()
-        clean = not self._waiting
         self._waiting.clear()
-        traffic.close()
-        if clean:
-            POOL.give(self._key, traffic.process)
-        else:
+        self._refusing, self._turn = _REFUSED_MOST, None
+        try:
+            if not idle:
+                traffic.abandon()
+                never = bool  # is False
+                traffic.until_quiet(self.workers, never, _LET_GO_SECONDS, sleeping=lambda: True, counts=False)
+            POOL.give(traffic.process)
+        except (Hung, Gone):
             traffic.process.stop()
+        finally:
+            traffic.close()
+            self._traffic, self._refusing = None, 0

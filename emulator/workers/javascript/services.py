@@ -17,7 +17,7 @@ from emulator.workers.outgoing import Outgoing, answer_of
 from emulator.workers.stores import d1_wire, kv_wire, r2_wire
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from emulator.workers.host import Host
     from emulator.workers.javascript.object_alarms import ObjectAlarms
@@ -51,11 +51,10 @@ class Services:
         """The answer to an isolate's own question: the alarm of an object, or something that was only to be told."""
         return self.alarms.answer(worker, query) if what == "alarm" else Reply()
 
-    def console(self, lines: str | None) -> None:
-        """What Workers wrote."""
-        if lines:
-            for place, level, text in msgspec.json.decode(lines):
-                self.workers[place].hear(level, text)
+    def console(self, lines: Iterable[tuple[int, str, str]] | None) -> None:
+        """What Workers wrote: which of them, level and text."""
+        for place, level, text in lines or ():
+            self.workers[place].hear(level, text)
 
     def answer(self, worker: int, kind: str, identity: str, request: Request) -> Any:
         """The answer to a request: a Reply, or a function that is given whom to tell it later."""
@@ -127,7 +126,8 @@ class Services:
             self._host.warn(f"{worker!r}: {text}")
             return Reply()
         if request.method != "POST" or request.path != "call":
-            return self._outgoing(worker, worker.fakes[name], request)
+            found = worker.fakes[name]
+            return self._outgoing(worker, found if callable(found) else found.fetch, request)
         steps = msgspec.json.decode(request.body)
 
         def act() -> Any:

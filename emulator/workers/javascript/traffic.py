@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from emulator.workers.javascript.process import Process
 
 SILENT_PINGS = 2
-_FIRST_PING_SECONDS = 0.02
-"""A handler that is at work soon asks or answers; only then is it pinged."""
+_FIRST_PING_SECONDS, _REACTION_SECONDS = 0.02, 0.001
+"""A handler that is at work soon asks or answers; only then is it pinged. Sooner, where it may be waiting for the clock."""
 _ROUNDS_MAX = 50
 """So often workerd is asked again while it says that something is on its way which never comes."""
 
@@ -59,7 +59,7 @@ class Traffic:
         on_request: Callable[[Request, Connection], None],
         on_lost: Callable[[Connection], None],
         count_waiting: Callable[[], int],
-        on_lines: Callable[[str | None], None],
+        on_lines: Callable[[Any], None],
     ) -> None:
         self.process = process
         self._on_request, self._on_lost, self._count_waiting, self._on_lines = on_request, on_lost, count_waiting, on_lines
@@ -133,6 +133,11 @@ class Traffic:
             connection.write(answer(given))
         except OSError:
             self._drop(connection)
+
+    @property
+    def unanswered(self) -> list[Connection]:
+        """The requests that nobody has answered."""
+        return [connection for connection, answered in self._theirs.items() if not answered]
 
     # --- looking
 
@@ -227,17 +232,24 @@ class Traffic:
     # --- being sure
 
     def until_quiet(
-        self, workers: Sequence[int], enough: Callable[[], bool], patience_seconds: float, *, sleeping: Callable[[], bool]
+        self,
+        workers: Sequence[int],
+        enough: Callable[[], bool],
+        patience_seconds: float,
+        *,
+        sleeping: Callable[[], bool],
+        counts: bool = True,
     ) -> None:
         """Until nothing runs and nothing is on its way (the module's docstring says why), or it is `enough`.
 
-        `sleeping` tells whether a handler may be waiting for the clock, so that asking is worth it. Raises Hung, Gone.
+        `sleeping` tells whether a handler may be waiting for the clock, so that asking is worth it. Without `counts` isolates
+        are not believed: what they have begun for somebody who is gone never ends. Raises Hung, Gone.
         """
         silent, calm, last = 0, False, real_seconds()
         self._open, self._asked = None, False
         while True:
-            idle = self._asked or not sleeping()
-            moved = self.look(0.0 if not idle else patience_seconds if self._asked else _FIRST_PING_SECONDS)
+            first = _REACTION_SECONDS if sleeping() else _FIRST_PING_SECONDS
+            moved = self.look(patience_seconds if self._asked else first)
             if enough():
                 return
             now = real_seconds()
@@ -246,7 +258,7 @@ class Traffic:
             if self._open is not None:
                 self._asked, last = False, now
                 silent = silent + 1 if calm else 0
-                counted = self._open == self._count_waiting()
+                counted = not counts or self._open == self._count_waiting()
                 if not counted and silent > _ROUNDS_MAX:
                     self.doubts += 1
                     counted = True
@@ -268,8 +280,18 @@ class Traffic:
         if number == self.pings:
             self._open = sum(begun for begun, _ in told)
 
-    def close(self) -> None:
-        """Close every connection."""
+    def give_up(self, connection: Connection) -> None:
+        """Close a connection of workerd's without an answer."""
+        if connection in self._theirs:
+            self._drop(connection)
+
+    def abandon(self) -> None:
+        """Close every connection: whoever waits for anything in workerd waits in vain."""
+        self._arriving.clear()
         for connection in [*self._theirs, *self._ours]:
             self._drop(connection)
+
+    def close(self) -> None:
+        """Close everything but the process."""
+        self.abandon()
         self._selector.close()

@@ -325,7 +325,7 @@ def test_snapshots_are_kept_while_clients_push_pull_and_acknowledge(tmp_path, mo
 
 def test_a_server_that_keeps_nothing_has_its_journal_in_a_file_without_a_name_all_the_same():
     """Ten minutes of full load would be a gigabyte in memory."""
-    unset = dict.fromkeys(("start", "config", "env", "push", "consumer", "account_id", "queue"))
+    unset = dict.fromkeys(("start", "config", "env", "push", "consumer", "account_id", "queue", "seed", "worker", "outgoing"))
     service = _service(None, (), sync="normal", time="virtual", plan="paid", push_timeout=1.0, control=False, **unset)
     assert isinstance(service.account.journal, SQLiteJournal)
     assert service.account.journal.path == ""

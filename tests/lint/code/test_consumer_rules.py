@@ -11,7 +11,7 @@ from cfq_lint import lint_paths
 from cfq_lint.model.finding import Severity
 from cfq_lint.rules.registry import every_rule
 from cfq_lint.rules.rule import SOURCE_CODE
-from tests.lint.support import run, sections
+from tests.lint.support import ROOT, run, sections
 
 RULES = [rule for rule in every_rule() if rule.visit == SOURCE_CODE]
 CONFIG = {
@@ -157,3 +157,32 @@ def test_what_is_not_followed_is_silent_and_counted(tmp_path):
     assert "index.ts:2" in beside
     assert "1 place in the source not followed" in said
     assert not names(tmp_path)
+
+
+def pairs():
+    text = (ROOT / "fixtures" / "consumer_code" / "pairs.txt").read_text(encoding="utf-8")
+    for part in f"\n{text}".split("\n=== ")[1:]:
+        head, _, body = part.partition("\n")
+        name, rule, language = head.split()
+        bad, _, good = body.partition("--- good\n")
+        yield pytest.param(rule, language, bad, good, id=name)
+
+
+def lint_source(folder, language, text):
+    """The findings of family 82 in a Worker of one or several files."""
+    first, *others = text.split("# file ")
+    for each in others:
+        path, _, content = each.partition("\n")
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(content, encoding="utf-8")
+    return findings(folder, language, first)
+
+
+@pytest.mark.parametrize(("rule", "language", "bad", "good"), [*pairs()])
+def test_the_first_of_a_pair_earns_the_rule_and_the_second_nothing(rule, language, bad, good, tmp_path):
+    found = [each.name for each in lint_source(tmp_path / "bad", language, bad)]
+    if rule == "-":
+        assert not found
+        return
+    assert rule in found
+    assert not [each.name for each in lint_source(tmp_path / "good", language, good)]

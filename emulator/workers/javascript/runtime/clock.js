@@ -26,9 +26,15 @@ function counted(answer) {
 /** The invocation whose code runs: its own promises know it, a stray callback belongs to whose turn it is. */
 export const invocation = () => whose.getStore()?.id ?? state.invocation;
 
-/** Asks Python; what was written to the console since the last time goes along. */
-export function ask(what, init = {}) {
-  return counted(channel.fetch(`http://cfq/${what}&by=${invocation()}`, { method: "POST", body: takeLines(), ...init }));
+/** Asks Python; what was written to the console since the last time goes along, and what was said of messages. */
+export function ask(what, failure, signal) {
+  const lines = takeLines(), store = whose.getStore(), calls = store?.calls;
+  if (calls) {
+    store.calls = undefined;
+    store.slept = true;  // Python has heard a part, and must hear the rest
+  }
+  const body = lines || failure !== undefined || calls ? JSON.stringify({ lines, failure, calls }) : undefined;
+  return counted(channel.fetch(`http://cfq/${what}&by=${invocation()}`, { method: "POST", body, signal }));
 }
 
 // --- Date and performance
@@ -59,7 +65,7 @@ let asObjects;
 /** Resolves `ms` virtual milliseconds later. */
 export async function sleep(ms, signal) {
   const wait = Math.min(Math.max(0, Math.trunc(Number(ms)) || 0), 2 ** 53 - 1);
-  const answer = await ask(`wait?ms=${wait}`, { signal });
+  const answer = await ask(`wait?ms=${wait}`, undefined, signal);
   state.nowMs = Number(answer.headers.get("x-cfq-now"));
 }
 
@@ -198,13 +204,14 @@ export function textOf(error) {
 export function say(level, parts, before = "") {
   lines.push([state.place, level, before + parts.map(shown).join(" ")]);
 }
-/** What was written since the last time, as JSON; undefined where nothing was. */
+/** What was written since the last time; undefined where nothing was. */
 export function takeLines() {
   if (!lines.length) return undefined;
-  const taken = JSON.stringify(lines);
+  const taken = lines;
   lines = [];
   return taken;
 }
+export const written = () => lines.length > 0;
 for (const level of ["debug", "info", "log", "warn", "error", "trace"]) console[level] = (...parts) => say(level, parts);
 addEventListener("unhandledrejection", (event) => say("error", [event.reason], "Uncaught (in promise) "));
 addEventListener("error", (event) => say("error", [event.error ?? event.message], "Uncaught "));

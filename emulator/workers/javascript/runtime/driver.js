@@ -22,7 +22,9 @@ const asked = {
   async queue(given, env) {
     await begin(env, given);
     try {
-      return Response.json(await env[`WORKER${given.worker}`].queue(given.queue, given.messages.map(message), given.metadata));
+      const result = await env[`WORKER${given.worker}`].queue(given.queue, given.messages.map(message), given.metadata);
+      if (result.outcome !== "ok") result.driver = await env[`HOST${given.worker}`].lacks("queue");
+      return Response.json(result);
     } catch (error) {
       return Response.json({ outcome: "exception", driver: String(error?.stack ?? error) });
     }

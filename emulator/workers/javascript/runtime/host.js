@@ -1,6 +1,6 @@
 // Holds the Worker's own modules, calls their handlers, and evaluates them anew where a test wants a fresh Worker.
 import { DurableObject, WorkerEntrypoint } from "cloudflare:workers";
-import { ask, begun, live, say, seed, state, takeLines, textOf, whose } from "./clock.js";
+import { ask, begun, live, say, seed, state, takeLines, textOf, whose, written } from "./clock.js";
 
 const COLLECTED_TURNS = 250;  // V8 does not see what its objects hold in workerd, and would let it grow
 const HANDLERS = ["fetch", "queue", "scheduled", "email", "tail", "trace", "test"];
@@ -38,8 +38,8 @@ async function run(call) {
 
 /** Tells what was written, and what was thrown. */
 async function tell(failure) {
-  const lines = takeLines();
-  if (failure !== undefined || lines) await ask("said?", { body: JSON.stringify({ lines: JSON.parse(lines ?? "[]"), failure }) });
+  const store = whose.getStore();
+  if (failure !== undefined || written() || (store?.calls && (store.ignored || store.slept))) await ask("said?", failure);
 }
 
 /** A part of an invocation has ended: the handler, or what it left to waitUntil. After the last one nothing of it is counted. */
@@ -140,9 +140,40 @@ function classOf(Given, name) {
   return Given;
 }
 
+let listened = false;
+/** What is said of messages. workerd ignores some of it with a warning that nobody hears: then Python is told of all, in order. */
+function listen(batch) {
+  if (listened) return;
+  listened = true;
+  const note = (call, id, options, ignored) => {
+    const store = whose.getStore();
+    if (!store) return;
+    store.calls ??= [];
+    store.words ??= new Map();
+    store.calls.push([call, id ?? "", options?.delaySeconds === undefined ? null : Number(options.delaySeconds) | 0]);
+    if (ignored(store.words)) store.ignored = true;
+    else if (!store.words.has(id ?? "")) store.words.set(id ?? "", call);
+  };
+  const follow = (prototype, call, ignored) => {
+    const original = prototype[call];
+    if (typeof original !== "function") return;
+    prototype[call] = function (...given) {
+      const answer = original.apply(this, given);
+      note(call, this.id, given[0], (words) => ignored(words, this.id));
+      return answer;
+    };
+  };
+  const message = Object.getPrototypeOf(batch.messages[0]), whole = Object.getPrototypeOf(batch);
+  follow(message, "ack", (words, id) => words.get("") !== "ackAll" && (words.get(id) === "retry" || words.get("") === "retryAll"));
+  follow(message, "retry", (words, id) => words.get("") === "ackAll" || words.get(id) === "ack");
+  follow(whole, "ackAll", (words) => words.get("") === "retryAll");
+  follow(whole, "retryAll", (words) => words.get("") === "ackAll");
+}
+
 let watched = false;
 function prepare(handler, event, ctx) {
   watch(ctx);
+  if (handler === "queue") listen(event);
   if (handler === "queue" && state.dies !== undefined) {
     doom(event, state.dies);
     state.dies = undefined;
@@ -202,6 +233,10 @@ export class Host extends WorkerEntrypoint {
   }
   tell(nowMs) {
     state.nowMs = nowMs;
+  }
+  lacks(handler) {
+    const given = typeof current.default === "function" ? current.default.prototype : current.default;
+    return typeof given?.[handler] === "function" ? undefined : `Handler does not export a ${handler}() function.`;
   }
   ping() {
     return [begun(), takeLines()];
