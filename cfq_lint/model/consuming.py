@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from cfq_lint.facts import limits
 from cfq_lint.facts.record import record, replace
 from cfq_lint.model.sources import program_of
@@ -15,6 +17,8 @@ if TYPE_CHECKING:
     from cfq_lint.worker_code.modules.program import Program
     from cfq_lint.worker_code.ways.marks import Mark
 
+_DEAD = re.compile(r"(?:^|[-_])(?:dlq|dead(?:[-_]?letters?)?)(?:$|[-_])", re.IGNORECASE)
+"""What a queue of dead letters is called."""
 _NO_WAIT = "queue_consumer_no_wait_for_wait_until"
 
 
@@ -117,7 +121,8 @@ def code_of(worker: Worker) -> Code | None:
         for consumer in environment.consumers:
             if consumer.is_push and consumer.queue is not None:
                 queue = consumer.queue_name
-                consuming.append(consuming_of(consumer, environment, handled_once(own, queue), is_dead_letters=queue in dead))
+                is_dead = queue in dead or _DEAD.search(queue) is not None
+                consuming.append(consuming_of(consumer, environment, handled_once(own, queue), is_dead_letters=is_dead))
     return Code(worker, program, tuple(consuming)) if consuming else None
 
 
@@ -126,7 +131,8 @@ def handled_once(program: Program, queue: str) -> Handled:
     known: dict[str, Handled] = program.kept
     if queue not in known:
         other = next((each for each in known.values() if not each.looks_at_queue), None)
-        known[queue] = replace(other, queue=queue) if other is not None else handled(program, queue)
+        steps = sum(each.steps for each in known.values())
+        known[queue] = replace(other, queue=queue) if other is not None else handled(program, queue, steps)
     return known[queue]
 
 

@@ -17,8 +17,9 @@ _NAMES = ("key", "id", "order", "order_id", "orderId", "task_id", "taskId", "use
 """Members of a body by which a message may be called."""
 _NAME_MAX, _TEXT_MAX = 24, 72
 _BEHIND = frozenset({"crashes_at_call", "crashes_at_await"})
-_READS = ("KV get", "KV list", "D1 SELECT", "metrics", "asyncio.")
-"""Calls that change nothing; a story goes on without them."""
+_LIBRARIES = ("asyncio", "toolkit")
+_READS = ("KV get", "KV list", "D1 SELECT", "metrics", *(f"{name}." for name in _LIBRARIES))
+"""Calls that change nothing, and what is between others; a story goes on without them."""
 _LINES_MAX = 14
 _SPANS = ((86_400, "day"), (3_600, "hour"), (60, "minute"), (1, "second"))
 
@@ -95,7 +96,8 @@ class Told:
         ]
         while given and given[-1] is None:
             given.pop()
-        library = "asyncio." if "/asyncio/" in code.co_filename.replace("\\", "/") else ""
+        path = code.co_filename.replace("\\", "/")
+        library = next((f"{name}." for name in _LIBRARIES if f"/{name}/" in path), "")
         return library + awaitable.__qualname__.rpartition("<locals>.")[2], tuple(given), {}
 
     def call(self, delivery: Delivery, what: Any) -> None:

@@ -230,6 +230,8 @@ class Calls(Expressions):
                 return found
         if name in {"then", "catch", "finally"} and (receiver.run is not None or receiver.kind in {OPAQUE, RESULT, RESPONSE}):
             return self.on_promise(receiver, name, given, node, room), states
+        if receiver.name == "group" and name == "create_task" and given:
+            return self.settled(given[0], states, out)  # the group waits for it
         if receiver.kind == OPAQUE:
             special = self._special(node, (*receiver.chain, name), given, states, room, out)
             if special is not None:
@@ -311,9 +313,6 @@ class Calls(Expressions):
         if (chain[:1] == ("Promise",) and name in _TOGETHER) or name == "gather":
             return self.together(name, given, node, room), states
         if name in {"create_task", "ensure_future", "wait_for", "shield", "timeout"} and given and given[0].run is not None:
-            group = room.find(chain[0])
-            if group is not None and group.name == "group":
-                return self.settled(given[0], states, out)
             return given[0], states
         if (
             chain
@@ -339,6 +338,8 @@ class Calls(Expressions):
             return Value(LIST, element=pair, related=True, key=key, bound=given[0].bound, name="zip"), states
         if chain in {("Object", "entries"), ("Object", "values"), ("Object", "keys")} and given and given[0].kind == LIST:
             return Value(LIST, element=given[0].element, related=True, key=given[0].key, name="entries"), states
+        if chain == ("getattr",) and len(given) > 1 and given[0].chain == ("env",) and isinstance(given[1].literal, str):
+            return Value(OPAQUE, chain=("env", given[1].literal)), states
         if chain == ("isinstance",) and given:
             return self._is_instance(given[0]), states
         if chain == ("Array", "isArray") and given and given[0].kind == LIST:

@@ -135,8 +135,8 @@ def test_a_setup_may_make_its_emulator_itself_and_be_async():
 
 
 def test_processes_find_the_same():
-    one = explore(twins.take_then_act, charged_once)
-    two = explore(twins.take_then_act, charged_once, workers=2)
+    one = explore(twins.key_of_the_table, charged_once)
+    two = explore(twins.key_of_the_table, charged_once, workers=2)
     assert two.as_dict() == one.as_dict()
     broken, again = explore(nested, charged_once), explore(nested, charged_once, workers=2)
     assert again.as_dict() == broken.as_dict()
