@@ -34,6 +34,7 @@ generate: $(STAMP) ## write schemas, rule pages, README's table and the hook man
 bench: $(STAMP) ## measure beside the peers; they are installed into .bench
 	$(BIN)/python tests/bench/lint_bench.py
 	$(BIN)/python tests/bench/emulator_bench.py
+	$(BIN)/python tests/bench/worker_bench.py
 	$(BIN)/python tests/bench/server_bench.py
 	$(BIN)/python tests/bench/simulate_bench.py
 	$(BIN)/python tests/bench/explore_bench.py
