@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _DEAD = re.compile(r"(?:^|[-_])(?:dlq|dead(?:[-_]?letters?)?)(?:$|[-_])", re.IGNORECASE)
 """What a queue of dead letters is called."""
+_UNREAD_SHOWN = 5
 _NO_WAIT = "queue_consumer_no_wait_for_wait_until"
 
 
@@ -73,7 +74,10 @@ class Code:
             for each in self.consuming
             for mark in each.handled.doubts
         ]
-        return tuple(dict.fromkeys([*problems, *doubts, *(f"{each} was not read" for each in self.program.unread)]))
+        unread = [each for each in self.program.unread if each != self.program.entry]
+        lines = [f"{each} was not read" for each in unread[:_UNREAD_SHOWN]]
+        lines += [f"{len(unread) - _UNREAD_SHOWN} more modules were not read"] if len(unread) > _UNREAD_SHOWN else []
+        return tuple(dict.fromkeys([*problems, *doubts, *lines]))
 
     def spot(self, mark: Mark) -> str:
         """A place as people write it."""
