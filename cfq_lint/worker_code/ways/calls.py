@@ -52,12 +52,24 @@ from cfq_lint.worker_code.ways.values import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from cfq_lint.worker_code.ways.conditions import States
     from cfq_lint.worker_code.ways.marks import Mark
 
 _DEPTH_MAX = 10
 _SETTLING = {"ack": ACK, "retry": RETRY, "ackall": ACK_ALL, "retryall": RETRY_ALL}
 _HELD = frozenset({"waitUntil", "wait_until"})
+_OF_TEXTS: dict[str, Callable[[str, str], bool]] = {
+    **dict.fromkeys(("startsWith", "startswith"), str.startswith),
+    **dict.fromkeys(("endsWith", "endswith"), str.endswith),
+    "includes": str.__contains__,
+}
+_CASES: dict[str, Callable[[str], str]] = {
+    **dict.fromkeys(("toLowerCase", "lower"), str.lower),
+    **dict.fromkeys(("toUpperCase", "upper"), str.upper),
+    **dict.fromkeys(("trim", "strip"), str.strip),
+}
 _TOGETHER = frozenset({"all", "allSettled", "any", "race"})
 _MEMORIES = frozenset({"Map", "Set", "WeakMap", "WeakSet"})
 _RESULTS = {"ok": True, "okAsync": True, "Ok": True, "err": False, "errAsync": False, "Err": False}
@@ -208,6 +220,10 @@ class Calls(Expressions):
         """`receiver.name(…)`."""
         if receiver.kind in {MESSAGE, BATCH} and name.replace("_", "").lower() in _SETTLING:
             return self.settle(node, name, given, states, room)
+        if receiver.is_queue:
+            return _of_the_name(receiver, name, given), states
+        if receiver.name == "group" and name == "create_task" and given and given[0].run is not None:
+            return self.settled(given[0], states, out)
         if receiver.kind == LIST:
             found = self.on_list(node, receiver, name, given, states, room, out)
             if found is not None:
@@ -607,6 +623,18 @@ class Calls(Expressions):
     def _lost(self, called: Called, states: States) -> States:
         called.is_lost = True
         return {state._replace(lost=state.lost or called.mark) if called.related else state for state in states}
+
+
+def _of_the_name(queue: Value, method: str, given: list[Value]) -> Value:
+    """What a method says of the queue's name, or makes of it."""
+    name = queue.literal if queue.kind == LITERAL else None
+    parts = [given[0], *(given[0].fields or {}).values()] if given else []
+    texts = [each.literal for each in parts if isinstance(each.literal, str)]
+    if isinstance(name, str) and method in _OF_TEXTS and texts:
+        return Value(LITERAL, literal=any(_OF_TEXTS[method](name, text) for text in texts))
+    if isinstance(name, str) and method in _CASES:
+        return Value(LITERAL, literal=_CASES[method](name), is_queue=True)
+    return Value(OPAQUE, is_queue=True)
 
 
 class Settled:

@@ -8,7 +8,7 @@ from cfq_lint.worker_code.tree import nodes as n
 from cfq_lint.worker_code.ways.expressions import STEPS_MAX
 from cfq_lint.worker_code.ways.following import Following
 from cfq_lint.worker_code.ways.state import Flow, State, TooLong
-from cfq_lint.worker_code.ways.values import BATCH, FUNCTION, INSTANCE, OPAQUE, Called, Room, Value
+from cfq_lint.worker_code.ways.values import BATCH, FUNCTION, INSTANCE, LITERAL, OPAQUE, Called, Room, Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -174,6 +174,14 @@ class Reader(Following):
             return None
         return self.value(node, {State()}, room, Flow())[0]
 
+    def member(self, value: Value, name: str) -> Value:
+        """`value.name`; of `env`, what the configuration's variables say."""
+        if value.kind == OPAQUE and value.chain == ("env",):
+            self.program.asked.add(name)
+            if name in self.program.variables:
+                return Value(LITERAL, literal=self.program.variables[name])
+        return super().member(value, name)
+
     def class_named(self, value: Value) -> Value | None:
         """An object of the class that a value is."""
         if value.origin is None or not isinstance(value.origin.node, n.Class):
@@ -203,6 +211,8 @@ class Reader(Following):
         if isinstance(callee, n.Member) and isinstance(callee.of, n.Name) and not isinstance(callee.of, n.This):
             known = room.find(callee.of.id) or self.named(room.module, callee.of.id)
             meaning = self.program.meaning(room.module, callee.of.id) if known is None else None
+            if known is not None and known.kind == OPAQUE and known.origin is not None:
+                meaning = known.origin  # a class, and a method of its own
             found = self.program.member(meaning, callee.name) if meaning is not None else None
             function = self.as_value(found, callee.name) if found is not None else None
             if function is not None and function.kind == FUNCTION:
