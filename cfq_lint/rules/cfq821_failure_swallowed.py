@@ -98,6 +98,8 @@ def check(code: Code, _facts: Facts) -> Iterator[Finding]:
 
 
 def _swallowed(consuming: Consuming) -> Iterator[tuple[Mark, Mark]]:
+    if consuming.is_dead_letters:
+        return  # there it ends
     handled = consuming.handled
     known = calls(handled)
     ways = handled.ended | (frozenset(state for state in handled.raised if state.settled == ACK_ALL))

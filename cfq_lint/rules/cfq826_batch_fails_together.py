@@ -84,9 +84,11 @@ def _thrown(consuming: Consuming) -> Iterator[Mark]:
         return
     known = calls(handled)
     for state in handled.raised:
-        if state.error is None or state.settled or state.failed is not None or not is_plain(state):
+        if state.error is None or state.settled or not is_plain(state):
             continue
         kind, mark = state.error
+        if state.failed is not None and mark.is_call:
+            continue
         called = known.get(mark)
         if mark not in handled.in_loop or (called is None and kind == INVALID):
             continue

@@ -6,6 +6,7 @@ that fails makes a finding about the linter and never ends the run.
 
 from __future__ import annotations
 
+import os
 from functools import cache
 
 from cfq_lint.facts.record import record, replace
@@ -105,7 +106,7 @@ def judge(document: Document, plan: Plan) -> FileResult:
         signs.update((FACTS, PLAN) if worker.declared or document.dialect.replaced else ())
         rules = tuple(module for module in rules if not document.dialect.skips(module))
     findings: list[Finding] = []
-    code = _code(worker, rules) if whole and SOURCE in signs and CONSUMERS in signs else None
+    code = _code(worker, rules) if whole and CONSUMERS in signs and _may_have_source(worker, signs) else None
     if code is not None:
         from cfq_lint.rules.signs_in_code import signs_in  # only where a source is read
 
@@ -124,9 +125,19 @@ def judge(document: Document, plan: Plan) -> FileResult:
         from cfq_lint.run.ignores import ignores_of  # most files have none
 
         ignores = ignores_of(document)
-    sources, unfollowed = _of_code(code) if code is not None else ((), ())
+    is_there = code is not None and (SOURCE in signs or not code.program.problem)
+    sources, unfollowed = _of_code(code) if code is not None and is_there else ((), ())
     shown = frozenset(signs)
     return FileResult(document.path, tuple(findings), links, ignores, whole, shown, unknown, sources, unfollowed)
+
+
+def _may_have_source(worker: Worker, signs: set[str]) -> bool:
+    """Whether there may be a source: the entry itself, or a project around it where that is what a build writes."""
+    document = worker.document
+    if document.files is None:
+        return False
+    has_main = any(each.inherited("main") is not None for each in worker.environments)
+    return SOURCE in signs or (has_main and document.files.may_build(os.path.dirname(document.path)))
 
 
 def _of_code(code: Code) -> tuple[tuple[SourceResult, ...], tuple[str, ...]]:

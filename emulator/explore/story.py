@@ -94,6 +94,8 @@ class Told:
         given = [
             values[name] for name in code.co_varnames[: code.co_argcount] if name in values and name not in {"self", "cls"}
         ]
+        # A coroutine is told by its name: held any longer than it lives, it would complain that nobody awaits it.
+        given = [_Name(each.__qualname__.rpartition(".")[2]) if hasattr(each, "cr_frame") else each for each in given]
         while given and given[-1] is None:
             given.pop()
         path = code.co_filename.replace("\\", "/")
@@ -231,6 +233,15 @@ def call_text(what: Any) -> str:
         said = f" {body!r}" if 0 < len(body) <= _NAME_MAX else ""
         return _short(f"{kind} {parts.path or '/'}{'?' + parts.query if parts.query else ''}{said}")
     return _short(f"{kind} {detail!r}")
+
+
+class _Name(str):
+    """A name that is told without quotes."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return f"{self}()"
 
 
 def _sql(text: str, values: tuple[Any, ...]) -> str:

@@ -57,6 +57,7 @@ class World:
         self._checks = [_check(each) for each in self.invariants]
         self._runner: asyncio.Runner | None = None
         self._memory: dict[Any, Any] = {}
+        self._drawn = random.getstate()
         self._learners = [each for each in self.invariants if hasattr(each, "learn")]
 
     def run(self, schedule: Schedule, *, keep: bool = False) -> Run:
@@ -134,7 +135,8 @@ class World:
         return self._runner.run(value, context=contextvars.copy_context())
 
     def close(self) -> None:
-        """Let go of what async setups ran on."""
+        """Let go of what async setups ran on, and let chance go on where it was before."""
+        random.setstate(self._drawn)
         if self._runner is not None:
             self._runner.close()
             self._runner = None

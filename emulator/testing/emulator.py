@@ -399,7 +399,8 @@ class Emulator:
 
     def report(self) -> Report:
         """Counts for each queue, each message's state and owner, warnings, errors; prints as tables; `to_json()`."""
-        return Report(self.account, self.timeline.deliveries, self.now)
+        consoles = {f"{each!r} ({number})" if number else repr(each): each.console for number, each in enumerate(self.workers)}
+        return Report(self.account, self.timeline.deliveries, self.now, consoles)
 
     # --- the end
 

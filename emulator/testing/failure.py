@@ -25,6 +25,8 @@ _WORDS_MIN, _OTHERS_WIDTH = 24, 60
 """What happened has at least so many characters, and what a line has beyond that for the other columns."""
 _COUNTS = QueueCounts._fields[1:]
 _ALWAYS = frozenset({"sent", "delivered", "acked", "waiting"})
+CONSOLE_MAX = 20
+"""So many lines of a Worker's console are shown."""
 _PLAIN = "\x1b[0m"
 
 
@@ -32,7 +34,22 @@ def story(emulator: Emulator, width: int = 80, *, colour: bool = False) -> str:
     """All of it as text, no line longer than `width`."""
     course = _course(emulator)
     lines = [*causes(emulator, course), Line(""), *_timeline(course, width), Line(""), *_queues(emulator, course)]
+    lines += _consoles(emulator)
     return "\n".join(drawn for line in lines for drawn in _drawn(line, width, colour))
+
+
+def _consoles(emulator: Emulator) -> list[Line]:
+    """The last that each Worker wrote."""
+    lines: list[Line] = []
+    for worker in emulator.workers:
+        written = worker.console[-CONSOLE_MAX:]
+        if written:
+            more = f", the last {len(written)} of {len(worker.console)} lines" if len(worker.console) > len(written) else ""
+            lines += [Line(""), Line(f"Console of {worker!r}{more}")]
+            lines += [
+                Line(f"  {each.level:5}  {part}") for each in written for part in each.text.splitlines()[:LINES_MAX] or [""]
+            ]
+    return lines
 
 
 def _course(emulator: Emulator) -> Course:

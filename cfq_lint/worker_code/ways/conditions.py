@@ -98,6 +98,8 @@ class Conditions:
             return (states, set()) if holds else (set(), states)
         if value.kind == FLAG:
             return self._flagged(value, states, bool)
+        if value.is_queue:
+            return self.unsure(states)
         if value.key is not None and value.kind not in _KEYED:
             return self._on_some_ways(value, states, at)
         if value.guard is not None:

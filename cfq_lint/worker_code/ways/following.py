@@ -50,7 +50,7 @@ _FINAL = re.compile(
     re.IGNORECASE,
 )
 _OF_VALUES = re.compile(r"Validation|Value|Key|Type|JSON|Decode|Parse|Schema|Attribute|Zod|Syntax", re.IGNORECASE)
-_STATES_MAX = 400
+_STATES_MAX = 2000
 
 
 class Following(Lists):
@@ -348,8 +348,7 @@ class Following(Lists):
             for state in states:
                 is_final = _FINAL.search(name) is not None or (state.failed is None and _is_about_body(state))
                 why = state.failed.kind if state.failed is not None and not values else INVALID if is_final else FAILURE
-                thrown = state._replace(failed=None) if state.failed is not None and not state.settled else state
-                flow.throw([thrown], why, self.mark(node, room))
+                flow.throw([state], why, self.mark(node, room))
         elif kind == BREAK:
             flow.broken = states
         elif kind == CONTINUE:
@@ -455,6 +454,7 @@ class Following(Lists):
         if function.owner is not None:
             room.names["this"] = function.owner
         self._parameters(lambda_, given, room)
+        states = widened(states)
         if lambda_.gives:
             flow = Flow()
             value, flow.normal = self.value(lambda_.body[0], states, room, flow)

@@ -50,6 +50,9 @@ def bound_of(config: Config, place: int, given: Mapping[str, Any], places: Mappi
         rows[each.binding] = _wrapping(each.binding, "cloudflare-internal:d1-api", [inner])
     for each in config.r2:
         native(each.binding, "r2Bucket", "r2", each.identity)
+    for row in _rows(config, "assets"):
+        if row.get("binding") and row.get("directory"):
+            native(str(row["binding"]), "service", "assets", str(config.file.absolute().parent / str(row["directory"])))
     rows |= dict(_of_workers(config, place, places))
     rows |= dict(_of_versions(config))
     for name, key in config.others.items():

@@ -84,6 +84,7 @@ def load(
     worker = Worker(
         host, options.entry, config.script, _env(host, config, bound[-1]), place=len(runtime.loaded), runtime=runtime,
         source_map=mapped, exposes_codes=config.exposes_codes, responder=fetch, fakes=bound[-1].fakes,
+        assets=config.settings.get("assets") or {},
     )  # fmt: skip
     runtime.services.workers.append(worker)
     try:

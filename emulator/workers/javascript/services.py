@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from base64 import b64decode
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
@@ -12,12 +13,13 @@ from emulator.core.refusals import Refused
 from emulator.engine import bodies
 from emulator.engine.clock import moment
 from emulator.engine.error_text import error_text
+from emulator.workers.javascript.static_assets import asset
 from emulator.workers.javascript.wire import Reply, Request
 from emulator.workers.outgoing import Outgoing, answer_of
 from emulator.workers.stores import d1_wire, kv_wire, r2_wire
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     from emulator.workers.host import Host
     from emulator.workers.javascript.object_alarms import ObjectAlarms
@@ -30,6 +32,7 @@ class Served(Protocol):
     responder: Callable[[Outgoing], Any] | None
     fakes: dict[str, Any]
     exposes_codes: bool
+    assets: Mapping[str, Any]
 
     def hear(self, level: str, text: str) -> None:
         """A line of its console."""
@@ -72,6 +75,8 @@ class Services:
         if kind == "r2":
             answered = r2_wire.answer(self._host.stores.r2(identity), request.headers, request.body)
             return Reply(answered.status, answered.body, tuple(answered.headers.items()))
+        if kind == "assets":
+            return asset(Path(identity), self.workers[worker].assets, request.method, request.target)
         if kind == "out":
             return self._outgoing(self.workers[worker], self.workers[worker].responder, request)
         if kind == "fake":

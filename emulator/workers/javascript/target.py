@@ -10,7 +10,7 @@ import msgspec
 from emulator.engine import bodies
 from emulator.engine.bodies import json_text
 from emulator.engine.faults import WORKERD
-from emulator.engine.targets.url import settlement
+from emulator.engine.targets.queue_result import settlement
 
 if TYPE_CHECKING:
     from emulator.core.commands import Settle

@@ -30,7 +30,7 @@ class Worker(Attachable):
     """A loaded Worker: `env` (its bindings, for the test), `await fetch(request)`, `await scheduled(cron)`.
 
     `console` holds what it wrote (level, text), with stacks on the lines of its source; `fetches` the requests that it sent.
-    `responder` answers those, and `fakes` stand in for bindings that are not emulated.
+    `responder` answers those, `fakes` stand in for bindings that are not emulated, `assets` are settings of static files.
     """
 
     def __init__(
@@ -46,7 +46,9 @@ class Worker(Attachable):
         exposes_codes: bool,
         responder: Callable[[Outgoing], Any] | None,
         fakes: Mapping[str, Any],
+        assets: Mapping[str, Any],
     ) -> None:
+        self.assets = assets
         self.env, self.responder, self.fakes, self.exposes_codes = env, responder, dict(fakes), exposes_codes
         self.name = name
         self.console: list[Line] = []

@@ -139,6 +139,20 @@ def test_variables_and_secrets(told, tmp_path):
     assert (worker.env.TEXT, worker.env.NUMBER) == ("t", 7)
 
 
+def test_assets(told, tmp_path):
+    (tmp_path / "public" / "docs").mkdir(parents=True)
+    for name, text in (("index.html", "<h1>"), ("docs/page.html", "page"), ("app.js", "1"), ("404.html", "gone")):
+        (tmp_path / "public" / name).write_text(text)
+    source = """
+      const get = async (path) => { const a = await env.ASSETS.fetch("https://x.example" + path); return [a.status, a.headers.get("content-type"), await a.text()]; };
+      return [await get("/"), await get("/docs/page"), await get("/app.js"), await get("/../wrangler.jsonc"), await get("/none/here")];"""
+    found, _ = told(source, assets={"directory": "public", "binding": "ASSETS", "not_found_handling": "404-page"})
+    html = "text/html; charset=utf-8"
+    assert found[:2] == [[200, html, "<h1>"], [200, html, "page"]]
+    assert found[2][::2] == [200, "1"]
+    assert found[3:] == [[404, html, "gone"]] * 2
+
+
 class Model:
     """A stand-in for a binding."""
 

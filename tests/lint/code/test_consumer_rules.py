@@ -17,7 +17,10 @@ RULES = [rule for rule in every_rule() if rule.visit == SOURCE_CODE]
 CONFIG = {
     "name": "shop",
     "compatibility_date": "2026-01-15",
-    "queues": {"consumers": [{"queue": "orders", "max_retries": 5, "dead_letter_queue": "orders-dlq"}]},
+    "queues": {
+        "producers": [{"binding": "MAILS", "queue": "mails"}],
+        "consumers": [{"queue": "orders", "max_retries": 5, "dead_letter_queue": "orders-dlq"}],
+    },
 }
 FENCE = re.compile(r"```(jsonc|ts|py)\n(.*?)```", re.DOTALL)
 
