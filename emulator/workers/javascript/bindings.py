@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from emulator.workers.javascript.configuration import service, text
+from emulator.workers.javascript.workerd.configuration import service, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

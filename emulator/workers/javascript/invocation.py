@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from emulator.engine.delivery import Delivery
-    from emulator.workers.javascript.wire import Connection, Reply, Request
+    from emulator.workers.javascript.workerd.wire import Connection, Reply, Request
 
 
 class Told(msgspec.Struct):

@@ -11,26 +11,26 @@ from emulator.workers import setup
 from emulator.workers.bindings import Binding, Environment
 from emulator.workers.config import Config
 from emulator.workers.javascript.bindings import Bound, bound_of, durable_of
-from emulator.workers.javascript.bundle import bundle
+from emulator.workers.javascript.bundling.bundle import bundle
+from emulator.workers.javascript.bundling.evaluating import FIRST_LINE, Evaluated, evaluating
 from emulator.workers.javascript.bundling.options import build_options
-from emulator.workers.javascript.configuration import Script
+from emulator.workers.javascript.bundling.source_map import SourceMap
+from emulator.workers.javascript.bundling.stacks import on_source
 from emulator.workers.javascript.dev_vars import read_dev_vars
 from emulator.workers.javascript.errors import SourceRefused
-from emulator.workers.javascript.evaluating import FIRST_LINE, Evaluated, evaluating
-from emulator.workers.javascript.object_alarms import ObjectAlarms
-from emulator.workers.javascript.runtime import Workerd
-from emulator.workers.javascript.services import Services
-from emulator.workers.javascript.source_map import SourceMap
-from emulator.workers.javascript.stacks import on_source
 from emulator.workers.javascript.toolchain import cache_folder, find
 from emulator.workers.javascript.worker import Worker
+from emulator.workers.javascript.workerd.configuration import Script
+from emulator.workers.javascript.workerd.object_alarms import ObjectAlarms
+from emulator.workers.javascript.workerd.runtime import Workerd
+from emulator.workers.javascript.workerd.services import Services
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
     from emulator.workers.host import Host
-    from emulator.workers.javascript.bundle import Bundle
+    from emulator.workers.javascript.bundling.bundle import Bundle
     from emulator.workers.javascript.bundling.options import BuildOptions
     from emulator.workers.javascript.toolchain import Toolchain
     from emulator.workers.outgoing import Outgoing

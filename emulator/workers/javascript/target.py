@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from emulator.core.commands import Settle
     from emulator.engine.delivery import Delivery
     from emulator.workers.javascript.invocation import Invocation
-    from emulator.workers.javascript.runtime import Workerd
+    from emulator.workers.javascript.workerd.runtime import Workerd
 
 CUT = "exceededWallTime"
 _V8 = b"\xff"

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from emulator.workers.bindings import Environment
     from emulator.workers.host import Host
     from emulator.workers.javascript.invocation import Invocation
-    from emulator.workers.javascript.runtime import Workerd
+    from emulator.workers.javascript.workerd.runtime import Workerd
     from emulator.workers.outgoing import Outgoing
 
 _OK = 200

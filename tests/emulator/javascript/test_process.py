@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from emulator import Emulator, Faults, Refused
-from emulator.workers.javascript import process
+from emulator.workers.javascript.workerd import process
 from tests.emulator.javascript.workers import consumes, write
 
 ECHO = "export default { async queue(batch, env) { for (const message of batch.messages) await env.OTHER.send(message.body); } };"

@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from emulator.engine.alarms import Alarm
-from emulator.workers.javascript.wire import Reply
+from emulator.workers.javascript.workerd.wire import Reply
 
 if TYPE_CHECKING:
     from collections.abc import Callable

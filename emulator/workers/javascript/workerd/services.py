@@ -13,8 +13,8 @@ from emulator.core.refusals import Refused
 from emulator.engine import bodies
 from emulator.engine.clock import moment
 from emulator.engine.error_text import error_text
-from emulator.workers.javascript.static_assets import asset
-from emulator.workers.javascript.wire import Reply, Request
+from emulator.workers.javascript.workerd.static_assets import asset
+from emulator.workers.javascript.workerd.wire import Reply, Request
 from emulator.workers.outgoing import Outgoing, answer_of
 from emulator.workers.stores import d1_wire, kv_wire, r2_wire
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from emulator.workers.host import Host
-    from emulator.workers.javascript.object_alarms import ObjectAlarms
+    from emulator.workers.javascript.workerd.object_alarms import ObjectAlarms
 
 
 class Served(Protocol):

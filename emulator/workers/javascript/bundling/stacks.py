@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from emulator.workers.javascript.source_map import SourceMap
+    from emulator.workers.javascript.bundling.source_map import SourceMap
 
 _OWN_FRAME = re.compile(r"\n +at (?:[^\n]*__cfq/[^\n]*|entry\.js:\d+:\d+)")
 _OWN_FUNCTION = re.compile(r"(:\d+:\d+) in default$", re.MULTILINE)

@@ -16,20 +16,20 @@ import msgspec
 from emulator.engine.clock import SECOND_US
 from emulator.engine.faults import DIED, WorkerCrashed
 from emulator.engine.targets.invocation import LOST
-from emulator.workers.javascript.configuration import files
 from emulator.workers.javascript.invocation import Ended, Invocation, Told, Wait, called
-from emulator.workers.javascript.process import POOL, Process
-from emulator.workers.javascript.traffic import Gone, Hung, Traffic
-from emulator.workers.javascript.wire import Reply
+from emulator.workers.javascript.workerd.configuration import files
+from emulator.workers.javascript.workerd.process import POOL, Process
+from emulator.workers.javascript.workerd.traffic import Gone, Hung, Traffic
+from emulator.workers.javascript.workerd.wire import Reply
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from emulator.engine.delivery import Delivery
-    from emulator.workers.javascript.configuration import Script
-    from emulator.workers.javascript.services import Services
-    from emulator.workers.javascript.wire import Connection, Request
+    from emulator.workers.javascript.workerd.configuration import Script
+    from emulator.workers.javascript.workerd.services import Services
+    from emulator.workers.javascript.workerd.wire import Connection, Request
 
 CPU_SECONDS = 30.0
 """So long code may run without asking anything of the world: production's limit for a consumer is 30 s of CPU time."""

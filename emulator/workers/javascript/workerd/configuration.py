@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote
 
-from emulator.workers.javascript.process import CONFIG, DRIVER, PARENT
+from emulator.workers.javascript.workerd.process import CONFIG, DRIVER, PARENT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -170,4 +170,4 @@ def _name(name: str) -> str:
 
 @cache
 def _runtime(name: str) -> str:
-    return (Path(__file__).parent / "runtime" / name).read_text(encoding="utf-8")
+    return (Path(__file__).parent / "modules" / name).read_text(encoding="utf-8")

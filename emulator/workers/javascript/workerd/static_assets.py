@@ -10,7 +10,7 @@ import mimetypes
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
-from emulator.workers.javascript.wire import Reply
+from emulator.workers.javascript.workerd.wire import Reply
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

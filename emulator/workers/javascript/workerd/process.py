@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from emulator.engine.clock import real_seconds, wait_really
 from emulator.workers.javascript.errors import SourceRefused, ToolMissing
-from emulator.workers.javascript.wire import Connection, question
+from emulator.workers.javascript.workerd.wire import Connection, question
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping

@@ -23,12 +23,12 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from emulator.engine.clock import real_seconds
-from emulator.workers.javascript.wire import Connection, Reply, Request, answer, question
+from emulator.workers.javascript.workerd.wire import Connection, Reply, Request, answer, question
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from emulator.workers.javascript.process import Process
+    from emulator.workers.javascript.workerd.process import Process
 
 SILENT_PINGS = 2
 _FIRST_PING_SECONDS, _REACTION_SECONDS = 0.02, 0.001
