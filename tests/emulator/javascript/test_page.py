@@ -45,7 +45,7 @@ def test_a_mistake_in_the_source_is_all_that_a_failing_test_shows(project):
     source.write_text(source.read_text().replace("if (!answer.ok)", "if (!answer.ok"))
     result = project.runpytest_subprocess("-k", "fourth", *plugin_options())
     result.assert_outcomes(errors=1)
-    lines = [line for line in result.outlines if "index.ts:" in line or (".py:" in line and not line.startswith("ERROR"))]
+    lines = [line for line in result.outlines if ("index.ts:" in line or ".py:" in line) and not line.startswith("ERROR")]
     assert lines == ['src/index.ts:9:22: Expected ")" but found "message"']
 
 
