@@ -34,8 +34,10 @@ generate: $(STAMP) ## write schemas, rule pages, README's table and the hook man
 bench: $(STAMP) ## measure beside the peers; they are installed into .bench
 	$(BIN)/python tests/bench/lint_bench.py
 	$(BIN)/python tests/bench/emulator_bench.py
+	$(BIN)/python tests/bench/worker_bench.py
 	$(BIN)/python tests/bench/server_bench.py
 	$(BIN)/python tests/bench/simulate_bench.py
+	$(BIN)/python tests/bench/explore_bench.py
 
 mutants: $(STAMP) ## put faults into the emulator's core and see that the tests find each
 	$(BIN)/python -m tests.mutants

@@ -9,10 +9,10 @@ from cfq_lint.facts.keys import is_queue_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from cfq_lint.checklist.handling import Remark
     from cfq_lint.model.account_facts import Facts
     from cfq_lint.model.project import Subject
     from cfq_lint.source.text import Place
-    from cfq_lint.worker_code.handling.acknowledging import Remark
     from cfq_lint.worker_code.lowering.steps import Spot
 
 
@@ -28,7 +28,7 @@ def in_code(spot: Spot, text: str) -> Evidence:
 
 def remarked(remark: Remark) -> Evidence:
     """What was read in a source."""
-    return in_code(remark.spot, remark.text)
+    return Evidence(CODE, remark.spot, remark.text)
 
 
 def declared(queue: str, key: str, value: str | float | bool) -> Evidence:

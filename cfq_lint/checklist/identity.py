@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 
 from cfq_lint.checklist.common import declare, declared, in_code, remarked, whose
+from cfq_lint.checklist.handling import BAD, GOOD, deduplicating
 from cfq_lint.checklist.model import FAIL, NOT_ASKED, PASS, UNKNOWN, Answer, Evidence
 from cfq_lint.checklist.sending import sent_to, unread
 from cfq_lint.facts.record import record
-from cfq_lint.worker_code.handling.acknowledging import BAD, GOOD, handling
-from cfq_lint.worker_code.handling.deduplicating import deduplicating
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -78,7 +77,7 @@ def _consuming(subject: Subject) -> _Side:
     how = subject.load.deduplication
     said = () if how is None else (declared(subject.queue, "deduplication", how),)
     todo = [declare(subject.queue, "deduplication")]
-    if subject.program is None:
+    if subject.code is None or subject.program is None:
         if said:
             return _Side(PASS, "the consumer is declared to refuse what it has seen", said)
         return _Side(
@@ -87,8 +86,7 @@ def _consuming(subject: Subject) -> _Side:
             (),
             (f"name the file of {subject.queue}'s consumer as well", "or " + todo[0]),
         )
-    followed = handling(subject.program, subject.queue, None)
-    remarks = deduplicating(followed.seen)
+    remarks, problem = deduplicating(subject.code), subject.code.consuming[0].handled.problem
     evidence = (*said, *map(remarked, remarks))
     bad = [remark for remark in remarks if remark.kind == BAD]
     if bad and not any(remark.kind == GOOD for remark in remarks):
@@ -98,8 +96,8 @@ def _consuming(subject: Subject) -> _Side:
         return _Side(PASS, "the consumer is declared to refuse what it has seen", evidence)
     if bad or not any(remark.kind == GOOD for remark in remarks):
         reason = "whether the consumer refuses what it has seen is not known"
-        if followed.problem:
-            todo = [f"{followed.problem}: {subject.program.remedy or 'look at ' + whose(subject)}", "or " + todo[0]]
+        if problem:
+            todo = [f"{problem}: {subject.program.remedy or 'look at ' + whose(subject)}", "or " + todo[0]]
         else:
             todo = ["insert by the key with a unique column, or pass it on as idempotency key", "or " + todo[0]]
         return _Side(UNKNOWN, reason, evidence, tuple(todo))

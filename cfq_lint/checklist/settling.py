@@ -8,9 +8,8 @@ not known, since it is right where that work is all or nothing; a batch of one m
 from __future__ import annotations
 
 from cfq_lint.checklist.common import declare, declared, known, remarked, whose
+from cfq_lint.checklist.handling import BAD, GOOD, UNSURE, acknowledging
 from cfq_lint.checklist.model import FAIL, PASS, UNKNOWN, Answer, Evidence
-from cfq_lint.facts import limits
-from cfq_lint.worker_code.handling.acknowledging import BAD, GOOD, UNSURE, handling
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,22 +20,20 @@ def acknowledgement(subject: Subject, project: Project) -> Answer:
     """Item 4. What is certainly wrong in the source fails, whatever is declared."""
     how = subject.load.acknowledgement
     said: tuple[Evidence, ...] = () if how is None else (declared(subject.queue, "acknowledgement", how),)
-    if subject.program is None:
+    if subject.code is None:
         return _unread(subject, project, said)
-    consumer = subject.consumer
-    size = consumer.field("max_batch_size") if consumer is not None else None
-    batch_size = limits.BATCH_SIZE_DEFAULT if size is None else size.integer
-    followed = handling(subject.program, subject.queue, batch_size)
-    evidence = (*said, *map(remarked, followed.remarks))
-    kinds = {remark.kind for remark in followed.remarks}
+    remarks = acknowledging(subject.code, project.facts)
+    problem = subject.code.consuming[0].handled.problem
+    evidence = (*said, *map(remarked, remarks))
+    kinds = {remark.kind for remark in remarks}
     if BAD in kinds:
         todo = ("call ack() on each message when its work is done, and retry() or throw where it failed",)
         return Answer(subject.described, FAIL, "not each message is acknowledged on its own, after its work", evidence, todo)
     if how is not None:
         return Answer(subject.described, PASS, "it is declared that ack() follows each message's side effect", evidence)
     look = f"look at the handler, and {declare(subject.queue, 'acknowledgement')}"
-    if followed.problem:
-        return Answer(subject.described, UNKNOWN, followed.problem, (), _mended(subject, look))
+    if problem:
+        return Answer(subject.described, UNKNOWN, problem, (), _mended(subject, look))
     if UNSURE in kinds:
         said_of_it = "whether each message is acknowledged on its own, after its work, is not certain"
         return Answer(subject.described, UNKNOWN, said_of_it, evidence, (look,))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cfq_lint.checklist.model import FAIL, MECHANISM, NOT_ASKED, OPERATION, PASS, UNKNOWN
+from cfq_lint.checklist.model import CODE, FAIL, MECHANISM, NOT_ASKED, OPERATION, PASS, UNKNOWN
 from cfq_lint.drawing.colour import Paint
 from cfq_lint.drawing.lines import printable, wrapped
 
@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from cfq_lint.checklist.model import Answer, Checklist, Item
 
 WIDTH_MIN = 40
+CODE_LINES_MAX = 3
+"""So many places in the source are shown for a queue and an item; the rest is counted."""
 _STYLES = {PASS: "good", FAIL: "error", UNKNOWN: "warning", NOT_ASKED: "dim"}
 _SHOWN = {PASS: "pass", FAIL: "FAIL", UNKNOWN: "unknown", NOT_ASKED: "not asked"}
 _HEADS = {
@@ -77,10 +79,15 @@ def _answer(answer: Answer, paint: Paint, width: int) -> list[str]:
     shown = paint(_STYLES[answer.verdict], _SHOWN[answer.verdict])
     lines = [f"    {printable(answer.queue)}: {shown}"]
     lines += wrapped(answer.said, width, "      ")
+    left_out = [each for each in answer.evidence if each.kind == CODE][CODE_LINES_MAX:]
     for each in answer.evidence:
+        if any(each is one for one in left_out):
+            continue
         kind = f"      {each.kind:<9} "
         head, *rest = wrapped(f"{each.where}: {each.text}", width, kind)
         lines += [paint("dim", kind) + head[len(kind) :], *rest]
+    if left_out:
+        lines.append(f"      {CODE:<9} and {len(left_out)} more: --format json shows all")
     for todo in answer.todo:
         head, *rest = wrapped(todo, width, "      > ")
         lines += [f"      {paint('info', '>')} {head[8:]}", *rest]

@@ -115,6 +115,8 @@ def answer(
     threshold = Severity(values["fail_on"] or (settings[1].fail_on if settings else "warning"))
     for problem in report.problems:
         say(clean(problem))
+    for line in report.unfollowed if values.get("show_unknown") else ():
+        say(clean(f"not followed: {line}"))
     if values["diff"] and not values["output"]:
         sys.stdout.flush()  # what is left over would fail where nobody catches it any more
     else:

@@ -57,9 +57,12 @@ CHECK: tuple[Option, ...] = (
     Option("follow-redirect", FLAG, "Lint the file that .wrangler/deploy/config.json redirects to as well."),
     Option("stdin-filename", VALUE, "The name of what is read from standard input (path -).", "FILE"),
     Option("no-run", FLAG, "Run no cloudflare.config.ts; what its text does not tell is unknown."),
+    Option("show-unknown", FLAG, "Say what of the Worker's source was not followed, and so not judged."),
     Option("statistics", FLAG, "Count the findings of each rule instead of showing them."),
 )
-_OF_CHECK_ALONE = frozenset({"format", "fix", "unsafe-fixes", "diff", "known-queues", "facts", "stdin-filename"})
+_OF_CHECK_ALONE = frozenset(
+    {"format", "fix", "unsafe-fixes", "diff", "known-queues", "facts", "stdin-filename", "show-unknown"}
+)
 AUDIT: tuple[Option, ...] = (
     Option("checklist", FLAG, "Show the acceptance list instead of findings: ten items, each pass, fail or unknown."),
     Option("estimate", FLAG, "Show time and money instead of findings: retries, reads, cost and concurrency of each queue."),

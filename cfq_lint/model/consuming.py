@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from cfq_lint.facts import limits
 from cfq_lint.facts.record import record, replace
 from cfq_lint.model.sources import program_of
@@ -15,6 +17,9 @@ if TYPE_CHECKING:
     from cfq_lint.worker_code.modules.program import Program
     from cfq_lint.worker_code.ways.marks import Mark
 
+_DEAD = re.compile(r"(?:^|[-_])(?:dlq|dead(?:[-_]?letters?)?)(?:$|[-_])", re.IGNORECASE)
+"""What a queue of dead letters is called."""
+_UNREAD_SHOWN = 5
 _NO_WAIT = "queue_consumer_no_wait_for_wait_until"
 
 
@@ -69,7 +74,10 @@ class Code:
             for each in self.consuming
             for mark in each.handled.doubts
         ]
-        return tuple(dict.fromkeys([*problems, *doubts, *(f"{each} was not read" for each in self.program.unread)]))
+        unread = [each for each in self.program.unread if each != self.program.entry]
+        lines = [f"{each} was not read" for each in unread[:_UNREAD_SHOWN]]
+        lines += [f"{len(unread) - _UNREAD_SHOWN} more modules were not read"] if len(unread) > _UNREAD_SHOWN else []
+        return tuple(dict.fromkeys([*problems, *doubts, *lines]))
 
     def spot(self, mark: Mark) -> str:
         """A place as people write it."""
@@ -108,29 +116,33 @@ def code_of(worker: Worker) -> Code | None:
         return None
     program, entry = program_of(first, files), first.inherited("main")
     dead = {each.dead_letter_queue.text for each in worker.consumers() if each.dead_letter_queue is not None}
-    known: dict[str, Handled] = {}
     consuming = []
     for environment in worker.environments:
         main = environment.inherited("main")
         if environment.is_previews or (main and main.text) != (entry and entry.text):
             continue  # an environment with a source of its own is deployed as another Worker
+        own = program_of(environment, files)  # its variables may name other queues
         for consumer in environment.consumers:
             if consumer.is_push and consumer.queue is not None:
                 queue = consumer.queue_name
-                known[queue] = known.get(queue) or _handled(program, queue, known)
-                consuming.append(_consuming(consumer, environment, known[queue], is_dead_letters=queue in dead))
+                is_dead = queue in dead or _DEAD.search(queue) is not None
+                consuming.append(consuming_of(consumer, environment, handled_once(own, queue), is_dead_letters=is_dead))
     return Code(worker, program, tuple(consuming)) if consuming else None
 
 
-def _handled(program: Program, queue: str, known: dict[str, Handled]) -> Handled:
-    """What the handler does; where it never looks at the queue's name, the same for all."""
-    for other in known.values():
-        if not other.looks_at_queue:
-            return replace(other, queue=queue)
-    return handled(program, queue)
+def handled_once(program: Program, queue: str) -> Handled:
+    """What the handler does with a queue, read once; where it never looks at the queue's name, the same for all."""
+    known: dict[str, Handled] = program.kept
+    if queue not in known:
+        other = next((each for each in known.values() if not each.looks_at_queue), None)
+        steps = sum(each.steps for each in known.values())
+        known[queue] = replace(other, queue=queue) if other is not None else handled(program, queue, steps)
+    return known[queue]
 
 
-def _consuming(consumer: Consumer, environment: Environment, what: Handled, *, is_dead_letters: bool) -> Consuming:
+def consuming_of(consumer: Consumer, environment: Environment, what: Handled, *, is_dead_letters: bool) -> Consuming:
+    """A consumer with the settings in force, and what is known of its code."""
+
     def number(key: str, default: int) -> int:
         field = consumer.field(key)
         value = field.integer if field is not None else None

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from cfq_lint.model.wrangler import Field
     from cfq_lint.source import Member, Node
+    from cfq_lint.source.text import Text
 
 _BLANKS = " \t"
 
@@ -178,7 +179,7 @@ def _end_of_line(text: str, position: int) -> int:
     return match.start()
 
 
-def cut(document: Document, start: int, end: int) -> Edit:
+def cut(document: Document | Text, start: int, end: int) -> Edit:
     """Remove a range; with its whole line if nothing else stands there, else with the blanks behind it."""
     text = document.text
     indent = _indent(text, start)

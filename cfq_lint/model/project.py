@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from cfq_lint.facts.record import record, replace
+from cfq_lint.model.consuming import Code, consuming_of, handled_once
 from cfq_lint.model.sources import program_of
 
 TYPE_CHECKING = False
@@ -29,8 +30,8 @@ class Subject:
     """A queue, as one Worker of the run consumes it, or as it is only produced to.
 
     `label` is the environment, "" at the top level, and the file where several consume a queue of that name. `consumer` is None
-    where no file of the run consumes the queue; then `program` is None too. `dead_letters_of` are the queues that dead-letter
-    into it.
+    where no file of the run consumes the queue; then `program` is None too, and `code`, which is what the handler does with it.
+    `dead_letters_of` are the queues that dead-letter into it.
     """
 
     queue: str
@@ -42,6 +43,7 @@ class Subject:
     facts: QueueFacts | None
     account_consumers: tuple[ConsumerFacts, ...] | None
     load: DeclaredLoad
+    code: Code | None = None
 
     @property
     def described(self) -> str:
@@ -69,12 +71,12 @@ def project_of(workers: Iterable[Worker], facts: Facts, files: Files) -> Project
     """The subjects of the files of a run, dead-letter queues last; `files` reads what stands around them."""
     workers = sorted(workers, key=lambda worker: worker.document.path)
     deployed = [worker for worker in workers if _is_deployed(worker)]
-    environments = [each for worker in deployed for each in worker.environments if not each.is_previews]
+    environments = [(worker, each) for worker in deployed for each in worker.environments if not each.is_previews]
     consumed: dict[str, list[Consumer]] = {}
     dead: dict[str, list[str]] = {}
     senders: dict[str, list[Sender]] = {}
-    entries: list[tuple[Consumer, Environment, Program]] = []
-    for environment in environments:
+    entries: list[tuple[Consumer, Environment, Worker, Program]] = []
+    for worker, environment in environments:
         if not environment.entries:
             continue
         program = program_of(environment, environment.document.files or files)
@@ -82,7 +84,7 @@ def project_of(workers: Iterable[Worker], facts: Facts, files: Files) -> Project
         for consumer in environment.consumers:
             if consumer.queue is not None:
                 consumed.setdefault(consumer.queue_name, []).append(consumer)
-                entries.append((consumer, environment, program))
+                entries.append((consumer, environment, worker, program))
             if consumer.dead_letter_queue is not None:
                 dead.setdefault(str(consumer.dead_letter_queue.text), []).append(consumer.queue_name)
         bindings = frozenset(each.binding.text or "" for each in environment.producers if each.binding is not None)
@@ -104,7 +106,11 @@ def project_of(workers: Iterable[Worker], facts: Facts, files: Files) -> Project
         )
 
     subjects = [
-        subject(consumer.queue_name, environment.shown, consumer, program) for consumer, environment, program in entries
+        replace(
+            subject(consumer.queue_name, environment.shown, consumer, program),
+            code=_code(consumer, environment, worker, program),
+        )
+        for consumer, environment, worker, program in entries
     ]
     subjects += [subject(queue, "", None, None) for queue in senders if queue not in consumed]
     named = [subject.described for subject in subjects]
@@ -122,6 +128,14 @@ def project_of(workers: Iterable[Worker], facts: Facts, files: Files) -> Project
         {queue: tuple(each) for queue, each in consumed.items()},
         tuple(worker.document.path for worker in workers if worker not in deployed),
     )
+
+
+def _code(consumer: Consumer, environment: Environment, worker: Worker, program: Program) -> Code:
+    """What a Worker does with the messages of one consumer."""
+    queue = consumer.queue_name
+    dead = {each.dead_letter_queue.text for each in worker.consumers() if each.dead_letter_queue is not None}
+    consuming = consuming_of(consumer, environment, handled_once(program, queue), is_dead_letters=queue in dead)
+    return Code(worker, program, (consuming,))
 
 
 def _is_deployed(worker: Worker) -> bool:

@@ -24,18 +24,20 @@ def program_of(environment: Environment, files: Files) -> Program:
     name = main.text if main is not None else None
     if not name and files.source is None:
         return Program("", None, f"{path} names no `main`", "name the Worker's entry in `main`")
-    key = (path, name)
-    if key not in files.kept:
-        files.kept[key] = _read(environment, name or "", files)
-    found: Program = files.kept[key]
-    return found
+    folder = os.path.dirname(path)
+    entry = join(folder, files.source if files.source is not None else name or "")
+    aliases = {each: join(folder, target) for each, target in _texts(environment.inherited("alias")).items()}
+    variables = _texts(environment.fields.get("vars"))
+    known: list[Program] = files.kept.setdefault((entry, tuple(aliases.items())), [])
+    for each in known:
+        if all(each.variables.get(asked) == variables.get(asked) for asked in each.asked):
+            return each
+    known.append(_read(entry, environment, files, aliases, variables))
+    return known[-1]
 
 
-def _read(environment: Environment, name: str, files: Files) -> Program:
-    folder = os.path.dirname(environment.document.path)
-    entry = join(folder, files.source if files.source is not None else name)
-    aliases = {each: join(folder, path) for each, path in _texts(environment.inherited("alias")).items()}
-    variables, build = _texts(environment.fields.get("vars")), _texts(environment.inherited("build"))
+def _read(entry: str, environment: Environment, files: Files, aliases: dict[str, str], variables: dict[str, str]) -> Program:
+    folder, build = os.path.dirname(environment.document.path), _texts(environment.inherited("build"))
     command, text = build.get("command", ""), files.read(entry)
     if files.source is not None or (text is not None and entry.endswith(_ENDINGS) and not is_built(text)):
         if not entry.endswith(_ENDINGS):

@@ -37,4 +37,5 @@ def summary(report: Report) -> dict[str, int]:
         "problems": len(report.problems),
         "skipped": len(report.skipped),
         "unknown": report.unknown,
+        "unfollowed": len(report.unfollowed),
     }

@@ -103,6 +103,7 @@ def report() -> dict[str, Any]:
         "problems",
         "skipped",
         "unknown",
+        "unfollowed",
     )
     fix = _object({"title": _TEXT, "safe": {"type": "boolean"}, "edits": _list(_object({**place, "text": _TEXT}))})
     finding = {

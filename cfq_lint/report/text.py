@@ -88,6 +88,9 @@ def summed_up(report: Report, paint: Paint, *, tell_skipped: bool = False) -> st
         more.append(f"{counts['baselined']} in the baseline")
     if counts["unparsed"]:
         more.append(f"{_count(counts['unparsed'], 'file')} with broken syntax, otherwise unchecked")
+    if counts["unfollowed"]:
+        places = _count(counts["unfollowed"], "place")
+        more.append(f"{places} in the source not followed, and not judged (--show-unknown)")
     if counts["unknown"]:
         more.append(f"{_count(counts['unknown'], 'value')} could not be read, and nothing was said of them")
     if tell_skipped and counts["skipped"]:

@@ -138,7 +138,8 @@ def is_given_back(handled: Handled, caught: Mark) -> bool:
     """Whether a failure that is caught at a place is given back on some way."""
     for state in handled.ended | handled.raised:
         failures = {each.caught for each in (state.failed, state.noted) if each is not None}
-        if caught in failures and (state.settled not in {"", ACK, ACK_ALL} or (state.error is not None and not state.settled)):
+        is_thrown = state.error is not None and not state.settled and not state.error[1].is_call
+        if caught in failures and (is_thrown or state.settled not in {"", ACK, ACK_ALL}):
             return True
     return False
 

@@ -60,6 +60,7 @@ from cfq_lint.facts import limits
 from cfq_lint.model.finding import Severity
 from cfq_lint.rules import signs
 from cfq_lint.rules._ways import (
+    calls,
     counts_as_done,
     every_way,
     has_failed,
@@ -72,6 +73,7 @@ from cfq_lint.rules._ways import (
     related,
 )
 from cfq_lint.rules.rule import CODE, SOURCE_CODE, Rule
+from cfq_lint.worker_code.ways.effects import is_aside
 from cfq_lint.worker_code.ways.state import ACK_ALL, ACKS, LAST, OF_ERROR, OF_STATUS
 
 TYPE_CHECKING = False
@@ -96,18 +98,23 @@ def check(code: Code, _facts: Facts) -> Iterator[Finding]:
 
 
 def _swallowed(consuming: Consuming) -> Iterator[tuple[Mark, Mark]]:
+    if consuming.is_dead_letters:
+        return  # there it ends
     handled = consuming.handled
+    known = calls(handled)
     ways = handled.ended | (frozenset(state for state in handled.raised if state.settled == ACK_ALL))
     said_apart = {mark for mark, states in _acked(consuming) if all(state.failed is not None for state in states)}
     for state in every_way(handled):
         failure = state.failed
         if state not in ways or failure is None or not has_failed(state) or not counts_as_done(state) or not is_plain(state):
             continue
-        if state.done or state.lost or state.noted or state.settled_at in said_apart:
+        if state.done or state.lost or state.noted or state.after or state.settled_at in said_apart:
             continue
         if any(state.tells(guard) for guard in (OF_ERROR, OF_STATUS, LAST)) or is_given_back(handled, failure.caught):
             continue
-        yield failure.caught, failure.at
+        called = known.get(failure.at)
+        if called is None or not is_aside(called):
+            yield failure.caught, failure.at
 
 
 def _acked(consuming: Consuming) -> Iterator[tuple[Mark, set[State]]]:

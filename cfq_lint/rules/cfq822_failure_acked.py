@@ -83,6 +83,8 @@ def check(code: Code, _facts: Facts) -> Iterator[Finding]:
 
 
 def _acked(consuming: Consuming) -> Iterator[tuple[Mark, tuple[str, Mark]]]:
+    if consuming.is_dead_letters:
+        return  # there it ends
     is_sent_on = any(
         each.on_env and each.name in {"send", "sendBatch"} and each.is_awaited for each in consuming.handled.called
     )

@@ -51,7 +51,7 @@ from __future__ import annotations
 from cfq_lint.facts import limits
 from cfq_lint.model.finding import Severity
 from cfq_lint.rules import signs
-from cfq_lint.rules._ways import calls, order, per_queue, token
+from cfq_lint.rules._ways import calls, is_plain, order, per_queue, token
 from cfq_lint.rules.rule import CODE, SOURCE_CODE, Rule
 from cfq_lint.worker_code.ways.state import ACK, ACK_ALL, INVALID, PERHAPS, RETRY, WORK
 
@@ -84,9 +84,11 @@ def _thrown(consuming: Consuming) -> Iterator[Mark]:
         return
     known = calls(handled)
     for state in handled.raised:
-        if state.error is None or state.settled or state.failed is not None or state.guessed:
+        if state.error is None or state.settled or not is_plain(state):
             continue
         kind, mark = state.error
+        if state.failed is not None and mark.is_call:
+            continue
         called = known.get(mark)
         if mark not in handled.in_loop or (called is None and kind == INVALID):
             continue

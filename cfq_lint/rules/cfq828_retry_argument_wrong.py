@@ -145,6 +145,6 @@ RULE = Rule(
     fix=SAFE,
     needs=CODE,
     visit=SOURCE_CODE,
-    signs=(signs.RETRY_GIVEN,),
+    signs=(signs.RETRY_ODD,),
     check=check,
 )

@@ -60,8 +60,9 @@ from cfq_lint.model.finding import Related, Severity
 from cfq_lint.rules import signs
 from cfq_lint.rules._ways import order, per_queue, token
 from cfq_lint.rules.rule import CODE, SOURCE_CODE, Rule
-from cfq_lint.worker_code.ways.delays import delay_of, most
+from cfq_lint.worker_code.ways.delays import most
 from cfq_lint.worker_code.ways.marks import Mark
+from cfq_lint.worker_code.ways.retrying import delay_of
 from cfq_lint.worker_code.ways.state import RETRIES
 
 TYPE_CHECKING = False
@@ -104,6 +105,6 @@ RULE = Rule(
     limits.READ_DOSSIER,
     needs=CODE,
     visit=SOURCE_CODE,
-    signs=(signs.RETRY_GIVEN,),
+    signs=(signs.RETRY_GROWS,),
     check=check,
 )

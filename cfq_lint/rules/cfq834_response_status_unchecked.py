@@ -89,7 +89,8 @@ def check(code: Code, _facts: Facts) -> Iterator[Finding]:
 
 def _unchecked(consuming: Consuming) -> Iterator[Mark]:
     handled = consuming.handled
-    counted = {mark for state in handled.ended if counts_as_done(state) and is_plain(state) for mark in state.done}
+    good = [state for state in handled.ended if counts_as_done(state) and is_plain(state) and not state.noted]
+    counted = {mark for state in good for mark in state.done}
     for called in handled.called:
         if (
             called.name == "fetch"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from cfq_lint.rules import signs
+from cfq_lint.worker_code.ways.retrying import delay_of, is_plain, may_be_long
 from cfq_lint.worker_code.ways.state import BELOW_500, DEFAULT_ARM, FROM_400, MISSING, RETRIES, WORK, State
 
 TYPE_CHECKING = False
@@ -54,7 +55,11 @@ def _look_at(handled: Handled, found: set[str]) -> None:
 
 def _look_at_settled(settled: Settled, found: set[str]) -> None:
     if settled.how in RETRIES:
-        found.add(signs.RETRY_GIVEN if settled.node.given else signs.RETRY_PLAIN)
+        delay = delay_of(settled.node)
+        if delay is None:
+            found.add(signs.RETRY_PLAIN if is_plain(settled) else signs.RETRY_ODD)
+        elif may_be_long(delay):
+            found.add(signs.RETRY_GROWS)
         if any(state.changed is not None for state in settled.states):
             found.add(signs.CHANGED_BODY)
     elif any(state.failed is not None for state in settled.states):

@@ -6,6 +6,7 @@ that fails makes a finding about the linter and never ends the run.
 
 from __future__ import annotations
 
+import os
 from functools import cache
 
 from cfq_lint.facts.record import record, replace
@@ -38,10 +39,18 @@ _SYNTAX = "cfq0"
 
 
 @record
+class SourceResult:
+    """A module of a Worker that was read: its path, and the ignores in it."""
+
+    path: str
+    ignores: tuple[Ignore, ...]
+
+
+@record
 class FileResult:
     """What judging one file gave. `whole` is False where the file does not parse and only its syntax was judged.
 
-    `unknown` is as in `Report`.
+    `unknown` and `unfollowed` are as in `Report`; `sources` are the modules of the Worker's own that were read.
     """
 
     path: str
@@ -51,6 +60,8 @@ class FileResult:
     whole: bool
     signs: frozenset[str]
     unknown: int = 0
+    sources: tuple[SourceResult, ...] = ()
+    unfollowed: tuple[str, ...] = ()
 
 
 @record
@@ -60,6 +71,7 @@ class Report:
     `files` are the paths that were read, `suppressed` the findings that ignores accept, `baselined` those that a baseline does,
     `unparsed` the files of which only the syntax was judged, `problems` one line for every path that could not be read,
     `skipped` the codes of the rules that need the account where nothing shows it, and `crashed` says that a rule failed.
+    `unfollowed` says what of the Workers' sources was not followed, and so not judged, a line each.
     `unknown` counts the values about queues that only running a `cloudflare.config.ts`, or applying a plan, would tell.
     """
 
@@ -72,6 +84,7 @@ class Report:
     crashed: bool = False
     skipped: tuple[str, ...] = ()
     unknown: int = 0
+    unfollowed: tuple[str, ...] = ()
 
     def count(self, severity: Severity) -> int:
         """How many findings have that severity."""
@@ -93,7 +106,7 @@ def judge(document: Document, plan: Plan) -> FileResult:
         signs.update((FACTS, PLAN) if worker.declared or document.dialect.replaced else ())
         rules = tuple(module for module in rules if not document.dialect.skips(module))
     findings: list[Finding] = []
-    code = _code(worker, rules) if whole and SOURCE in signs and CONSUMERS in signs else None
+    code = _code(worker, rules) if whole and CONSUMERS in signs and _may_have_source(worker, signs) else None
     if code is not None:
         from cfq_lint.rules.signs_in_code import signs_in  # only where a source is read
 
@@ -112,7 +125,32 @@ def judge(document: Document, plan: Plan) -> FileResult:
         from cfq_lint.run.ignores import ignores_of  # most files have none
 
         ignores = ignores_of(document)
-    return FileResult(document.path, tuple(findings), links, ignores, whole, frozenset(signs), unknown)
+    is_there = code is not None and (SOURCE in signs or not code.program.problem)
+    sources, unfollowed = _of_code(code) if code is not None and is_there else ((), ())
+    shown = frozenset(signs)
+    return FileResult(document.path, tuple(findings), links, ignores, whole, shown, unknown, sources, unfollowed)
+
+
+def _may_have_source(worker: Worker, signs: set[str]) -> bool:
+    """Whether there may be a source: the entry itself, or a project around it where that is what a build writes."""
+    document = worker.document
+    if document.files is None:
+        return False
+    has_main = any(each.inherited("main") is not None for each in worker.environments)
+    return SOURCE in signs or (has_main and document.files.may_build(os.path.dirname(document.path)))
+
+
+def _of_code(code: Code) -> tuple[tuple[SourceResult, ...], tuple[str, ...]]:
+    """The modules that were read, with the ignores in them, and what was not followed."""
+    sources = []
+    for path, module in code.program.modules.items():
+        ignores: tuple[Ignore, ...] = ()
+        if IGNORE_MARK in module.text:
+            from cfq_lint.run.ignores import ignores_in  # most sources have none
+
+            ignores = ignores_in(path, module.text)
+        sources.append(SourceResult(path, ignores))
+    return tuple(sources), code.unfollowed
 
 
 def _code(worker: Worker, rules: tuple[str, ...]) -> Code | None:
@@ -121,7 +159,10 @@ def _code(worker: Worker, rules: tuple[str, ...]) -> Code | None:
         return None
     from cfq_lint.model.consuming import code_of  # most files have no source beside them
 
-    return code_of(worker)
+    try:
+        return code_of(worker)
+    except Exception:  # noqa: BLE001 - what cannot be followed in a stranger's source is passed over, and the run goes on
+        return None
 
 
 def _with_declared(facts: Facts, declared: Iterable[DeclaredQueue]) -> Facts:
@@ -203,10 +244,12 @@ def conclude(results: Iterable[FileResult], plan: Plan, problems: Iterable[str] 
     once = {sort_key(finding): finding for finding in reversed(found)}
     found = [once[key] for key in sorted(once)]
     suppressed: list[Finding] = []
-    if any(result.ignores for result in ordered):
+    sources = {each.path: each for result in ordered for each in result.sources if each.ignores}
+    if sources or any(result.ignores for result in ordered):
         from cfq_lint.run.ignores import Commented, Scope, apply_ignores  # most runs have none
 
         files = [Commented(each.path, each.ignores, each.whole, SOURCE in each.signs) for each in ordered if each.ignores]
+        files += [Commented(each.path, each.ignores, True, True) for each in sources.values()]
         is_whole_project = plan.is_whole_project and topology.is_whole and not problems
         scope = Scope(plan.rules, facts, is_whole_project=is_whole_project, is_whole_file=plan.environment is None)
         found, suppressed = apply_ignores(files, found, scope)
@@ -219,6 +262,7 @@ def conclude(results: Iterable[FileResult], plan: Plan, problems: Iterable[str] 
         crashed=any(finding.code == CRASH_CODE for finding in found),
         skipped=plan.skipped,
         unknown=sum(result.unknown for result in ordered),
+        unfollowed=tuple(dict.fromkeys(each for result in ordered for each in result.unfollowed)),
     )
 
 

@@ -28,7 +28,11 @@ def apply(document: Document, findings: Iterable[Finding], *, unsafe: bool) -> A
 
     A fix is applied with all of its edits or not at all. Bytes outside of the edits stay as they are.
     """
-    mark = "\ufeff" if document.bom else ""
+    return edited(document.text, findings, unsafe=unsafe, mark="\ufeff" if document.bom else "")
+
+
+def edited(text: str, findings: Iterable[Finding], *, unsafe: bool, mark: str = "") -> Applied:
+    """The same of a text, behind its byte order mark."""
     edits: list[Edit] = []
     applied = []
     for finding in findings:
@@ -38,7 +42,7 @@ def apply(document: Document, findings: Iterable[Finding], *, unsafe: bool) -> A
         if not any(_touch(edit, other) for edit in fix.edits for other in edits):
             edits += fix.edits
             applied.append(finding)
-    text = mark + document.text
+    text = mark + text
     for edit in sorted(edits, key=lambda edit: edit.place.start, reverse=True):
         start, end = edit.place.start + len(mark), edit.place.end + len(mark)
         text = text[:start] + edit.text + text[end:]

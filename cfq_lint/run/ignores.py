@@ -16,6 +16,7 @@ from cfq_lint.rules.registry import BY_KEY, INDEX, load
 from cfq_lint.rules.rule import CODE, DIFF, FACTS, LIVE, PROJECT
 from cfq_lint.source.document import TOML, Document
 from cfq_lint.source.node import ARRAY, OBJECT, Node
+from cfq_lint.source.text import Text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -226,3 +227,66 @@ def _end_of_block(root: Node | None, start: int) -> int:
     # The root of a TOML file starts at 0, as its first statement may.
     behind: list[int] = [end for end in ends if end > start]
     return min(behind, default=start)
+
+
+_QUOTED = r"'(?:\\.|[^'\\\n])*'|\"(?:\\.|[^\"\\\n])*\"|"
+_SCRIPT = re.compile(_QUOTED + r"`(?:\\.|[^`\\])*`|(?P<comment>//[^\n]*|/\*.*?\*/)|(?P<rest>[^'\"`/]+|.)", re.DOTALL)
+_PYTHON = re.compile(r'"{3}.*?"{3}|' + r"'{3}.*?'{3}|" + _QUOTED + r"(?P<comment>#[^\n]*)|(?P<rest>[^'\"#]+|.)", re.DOTALL)
+_BETWEEN = re.compile(r"(?:\s+|//[^\n]*|#[^\n]*|/\*.*?\*/)*", re.DOTALL)
+_HEAD = re.compile(r"(?:\s+|//[^\n]*|#[^\n]*|/\*.*?\*/|[\"']use \w+[\"'];?)*", re.DOTALL)
+"""What may stand before the first statement."""
+
+
+def ignores_in(path: str, text: str) -> tuple[Ignore, ...]:
+    """All ignore comments of a Worker's source, in order: alone on a line they hold for what comes next, block and all."""
+    source = Text(path, text)
+    found = []
+    for comment in (_PYTHON if path.endswith(".py") else _SCRIPT).finditer(text):
+        match = re.compile(_DIRECTIVE).search(text, *comment.span()) if comment["comment"] is not None else None
+        if match is not None:
+            found.append(_ignore_in(source, *comment.span(), match))
+    return tuple(found)
+
+
+def _ignore_in(source: Text, start: int, end: int, match: re.Match[str]) -> Ignore:
+    text = source.text
+    names = tuple(name.strip() for name in (match["names"] or "").split(",") if name.strip())
+    names_place = source.place(*match.span("names")) if match["names"] is not None else source.place(end, end)
+    place = source.place(start, end)
+    whole_file = match["file"] is not None
+    problem = None if names else f"this ignore names no rule; write ignore{match['file'] or ''}[rule-name] and why"
+    line, first, last = place.line, 0, 0
+    if whole_file and _HEAD.fullmatch(text, 0, start) is None:
+        problem = "ignore-file must stand before the first statement of the file"
+    elif not whole_file and not _is_behind_something(text, start):
+        between = _BETWEEN.match(text, end)
+        first = between.end() if between is not None else end
+        line = source.lines.position(first)[0] if first < len(text) else 0
+        last = _end_of_indented(source, first) if source.path.endswith(".py") else _end_of_braces(text, first)
+    blanks = start
+    while line == place.line and blanks and text[blanks - 1] in " \t":
+        blanks -= 1
+    return Ignore(place, names, names_place, whole_file, line, first, last, cut(source, blanks, end), problem)
+
+
+def _end_of_braces(text: str, start: int) -> int:
+    """The end of a statement of JavaScript: its line, or the bracket that closes what it opens."""
+    depth = 0
+    for token in _SCRIPT.finditer(text, start):
+        for at, letter in enumerate(token["rest"] or "", token.start()):
+            depth += (letter in "([{") - (letter in ")]}")
+            if depth < 0 or (depth == 0 and letter in ";\n"):
+                return at
+    return len(text)
+
+
+def _end_of_indented(source: Text, start: int) -> int:
+    """The end of a statement of Python: its line, and the lines below that stand further in."""
+    lines = source.lines
+    number, column = lines.position(start)
+    while number < len(lines.starts):
+        text = lines.line(number + 1)
+        if text.strip() and len(text) - len(text.lstrip()) < column:
+            return lines.starts[number]
+        number += 1
+    return len(source.text)

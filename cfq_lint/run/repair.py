@@ -10,10 +10,11 @@ from cfq_lint.facts.errors import FixFailed
 from cfq_lint.facts.record import record
 from cfq_lint.model.finding import fingerprint
 from cfq_lint.run.engine import FileResult, Report, judge
-from cfq_lint.run.fixer import ROUNDS_MAX, apply, is_applicable
+from cfq_lint.run.fixer import ROUNDS_MAX, apply, edited, is_applicable
 from cfq_lint.run.lint import ask_for, finish
 from cfq_lint.source import discovery
 from cfq_lint.source.document import Document, from_bytes
+from cfq_lint.source.files import Files, source_at
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -67,6 +68,9 @@ def repair(results: list[FileResult], problems: list[str], plan: Plan, *, unsafe
             findings = [finding for finding in found if finding.name == UNUSED_IGNORE] or found
             if path not in before:
                 before[path] = after[path] = _read(path)
+            if path not in by_path:
+                _mend_source(path, findings, by_path, plan, after=after, fixed=fixed, unsafe=unsafe)
+                continue
             document = from_bytes(path, after[path])
             applied = apply(document, findings, unsafe=unsafe)
             mended = from_bytes(path, applied.text.encode())
@@ -74,7 +78,7 @@ def repair(results: list[FileResult], problems: list[str], plan: Plan, *, unsafe
                 raise FixFailed(f"{path}: a fix broke the file's syntax; nothing was written")
             after[path] = applied.text.encode()
             fixed[path] = fixed.get(path, 0) + len(applied.findings)
-            by_path[path] = _judge(mended, plan)
+            by_path[path] = _judge(mended, plan, after)
     raise FixFailed(f"fixes did not settle within {ROUNDS_MAX} rounds; nothing was written")
 
 
@@ -125,7 +129,43 @@ def _read(path: str) -> bytes:
         raise FixFailed(f"{path}: cannot be read again: {error.strerror or error}") from error
 
 
-def _judge(document: Document, plan: Plan) -> FileResult:
+def _mend_source(
+    path: str,
+    findings: list[Finding],
+    by_path: dict[str, FileResult],
+    plan: Plan,
+    *,
+    after: dict[str, bytes],
+    fixed: dict[str, int],
+    unsafe: bool,
+) -> None:
+    """Fix a module of a Worker, and judge again the configurations whose source it is."""
+    applied = edited(after[path].decode("utf-8"), findings, unsafe=unsafe)
+    after[path] = applied.text.encode()
+    fixed[path] = fixed.get(path, 0) + len(applied.findings)
+    for owner, result in [*by_path.items()]:
+        if any(source.path == path for source in result.sources):
+            by_path[owner] = _judge(from_bytes(owner, after.get(owner) or _read(owner)), plan, after)
+
+
+def _judge(document: Document, plan: Plan, after: dict[str, bytes]) -> FileResult:
     ask_for(document, document.path, plan)  # what was computed before the fix
     discovery.survey(document, document.path, discovery.Surroundings())
+    if document.files is not None:
+        document.files = _Mended(document.files, after)
     return judge(document, plan)
+
+
+class _Mended(Files):
+    """Sources as they are after the fixes so far."""
+
+    __slots__ = ("after",)
+
+    def __init__(self, files: Files, after: dict[str, bytes]) -> None:
+        super().__init__()
+        self.source = files.source
+        self.after = after
+
+    def read(self, path: str) -> str | None:
+        """The text of a source."""
+        return self.after[path].decode("utf-8") if path in self.after else source_at(path)

@@ -30,6 +30,7 @@ from cfq_lint.source.node import OBJECT
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+    from typing import Any
 
 FILE_PATTERN = r"(^|/)(wrangler(\.[\w-]+)?\.(jsonc?|toml)|cloudflare\.config\.ts)$"
 """Files that hold a Worker's configuration by their name."""
@@ -172,12 +173,14 @@ _QUEUES_KEY = r"""(?m)^[ \t\[]*(?:env\.[\w-]+\.)?queues?\b[^\n]*[=\]]|(?:^[ \t]*
 class Surroundings:
     """What stands beside and above files, each folder asked once.
 
-    Which names of wrangler's, which redirect is nearest, and which folders lead to it from the top of its repository.
+    Which names of wrangler's, which redirect is nearest, and which folders lead to it from the top of its repository. `kept` is
+    for what is made of sources that several files name.
     """
 
     def __init__(self) -> None:
         self._folders: dict[str, tuple[dict[str, str], str | None]] = {}
         self._within: dict[str, tuple[str, ...] | None] = {}
+        self.kept: dict[object, Any] = {}
 
     def within(self, folder: str) -> tuple[str, ...]:
         """The names of the folders from the top of the repository to an absolute folder; none outside of one."""
@@ -219,7 +222,7 @@ def survey(document: Document, path: str, surroundings: Surroundings) -> None:
     """
     folder, name = os.path.split(os.path.abspath(path))
     document.entry = _entry(document, folder)
-    document.files = Files()
+    document.files = Files(surroundings.kept)
     document.apart = _apart(document, name, path, surroundings.within(folder))
     if name == CONFIG_NAME and any(os.path.isfile(f"{folder}/{each}") for each in NAMES):
         document.apart = document.apart or BESIDE

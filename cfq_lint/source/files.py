@@ -11,24 +11,29 @@ if TYPE_CHECKING:
 LENGTH_MAX = 2_000_000
 """Sources are sources, not bundles; a longer text is none."""
 
+_OF_PROJECTS = frozenset({"package.json", "src/", "server/", "worker/", "workers/", "app/"})
+
 
 class Files:
     """Reads sources and folders by their paths as people write them, from the working directory on.
 
-    `source` is the entry that the settings name, None where they name none. `kept` is for what is made of the files and used
-    again in the run.
+    `source` is the entry that the settings name, None where they name none. `kept` is for what is made of files and used again
+    for other configurations of the run.
     """
 
     __slots__ = ("kept", "source")
 
-    def __init__(self) -> None:
+    def __init__(self, kept: dict[object, Any] | None = None) -> None:
         self.source: str | None = None
-        self.kept: dict[object, Any] = {}
+        self.kept: dict[object, Any] = kept if kept is not None else {}
 
-    @staticmethod
-    def read(path: str) -> str | None:
+    def read(self, path: str) -> str | None:
         """The text of a source; None where there is none, or where it is too long to be one."""
         return source_at(path)
+
+    def may_build(self, folder: str) -> bool:
+        """Whether a folder looks like one whose sources a build turns into an entry."""
+        return self.source is not None or not _OF_PROJECTS.isdisjoint(self.listed(folder))
 
     @staticmethod
     def listed(folder: str) -> tuple[str, ...]:
@@ -43,7 +48,7 @@ class Files:
 def source_at(path: str) -> str | None:
     """The text of a source; None where there is none, or where it is no source but a bundle."""
     try:
-        with open(path, encoding="utf-8") as file:
+        with open(path, encoding="utf-8", newline="") as file:
             text = file.read(LENGTH_MAX + 1)
     except (OSError, ValueError):
         return None

@@ -106,6 +106,21 @@ class Place:
         return self.lines.line(self.line)
 
 
+class Text:
+    """A text under a name, and places in it."""
+
+    __slots__ = ("lines", "path", "text")
+
+    def __init__(self, path: str, text: str) -> None:
+        self.path = path
+        self.text = text
+        self.lines = Lines(text)
+
+    def place(self, start: int, end: int) -> Place:
+        """The place of a range of offsets."""
+        return Place(self.path, self.lines, start, end)
+
+
 def _line_starts(text: str) -> list[int]:
     starts = [0]
     offset = 0

@@ -179,7 +179,8 @@ class Account:
         messages, chance, now_us = self.queue(queue).messages, self.chance, self.now_us
         if self._day is not None:
             self._day.check(now_us, 1)
-        self._pulls.check(queue, now_us, 1, self.limits.throughput_per_second)
+        if not self._pulls.fits(queue, now_us, batch_size, self.limits.throughput_per_second):
+            self._check_pull(queue, now_us, batch_size)
         chosen: tuple[str, ...] = ()
         nonces = self.ids.take(min(batch_size, len(messages))) if batch_size > 0 else ()
         if nonces and chance.active:
@@ -196,6 +197,13 @@ class Account:
         assert isinstance(event, Pulled), "a pull yields what it pulled"
         self._pulls.count(queue, now_us, len(event.ids))
         return [(messages[id], lease) for id, lease in zip(event.ids, event.leases, strict=True)]
+
+    def _check_pull(self, queue: str, now_us: int, batch_size: int) -> None:
+        """Refuse a pull that would take more messages than may go through; an empty one takes none."""
+        self.run_passive(now_us)
+        ready = len(waiting(self.queue(queue), now_us, min(batch_size, len(self.queue(queue).messages))))
+        if not self._pulls.fits(queue, now_us, ready, self.limits.throughput_per_second):
+            raise refusals.QueueOverloaded
 
     def _reordered(self, queue: str, count: int) -> tuple[str, ...]:
         """By a fault: other messages than the first, or fewer. Empty for the ordinary course."""
@@ -217,7 +225,8 @@ class Account:
         11000, 10203, 10250.
         """
         now_us, count = self.now_us, len(acks) + len(retries)
-        self._acks.check(queue, now_us, count, self.limits.throughput_per_second)
+        if not self._acks.fits(queue, now_us, count, self.limits.throughput_per_second):
+            raise refusals.QueueOverloaded
         self._acks.count(queue, now_us, count)
         lost = self._lost(queue, acks) if self.chance.active else frozenset()
         kept = tuple([lease for lease in acks if lease not in lost]) if lost else acks

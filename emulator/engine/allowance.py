@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from cfq_lint.facts.pricing import chunks
 from emulator.core.limits import SECOND_US
-from emulator.core.refusals import FreeTierLimitExceeded, QueueOverloaded
+from emulator.core.refusals import FreeTierLimitExceeded
 from emulator.engine.ledger.ledger import Ledger
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class Day:
             self._turn(event.at_us)
             before = self._billed(event)
             self._ledger.take(event)
-            self.used += self._billed(event) - before
+            self.used += max(0, self._billed(event) - before)  # with a queue its numbers are gone, and not what was used
         self._turn(now_us)
         if self.used + operations > self._most:
             raise FreeTierLimitExceeded
@@ -63,21 +63,25 @@ class Second:
     """How many messages went through each queue within the last second, one way."""
 
     def __init__(self) -> None:
-        self._lately: dict[str, deque[tuple[int, int]]] = {}
+        self._moments: dict[str, deque[tuple[int, int]]] = {}
+        self._sums: dict[str, int] = {}
 
-    def check(self, queue: str, now_us: int, count: int, most: int | None) -> None:
-        """Raise QueueOverloaded (10250) where so many more would be too many."""
-        lately = self._lately.get(queue)
-        if most is None or lately is None:
-            return
-        while lately and lately[0][0] <= now_us - SECOND_US:
-            lately.popleft()
-        if sum(each for _, each in lately) + count > most:
-            raise QueueOverloaded
+    def fits(self, queue: str, now_us: int, count: int, most: int | None) -> bool:
+        """Whether so many more may go through."""
+        moments = self._moments.get(queue)
+        if most is None or moments is None:
+            return True
+        while moments and moments[0][0] <= now_us - SECOND_US:
+            self._sums[queue] -= moments.popleft()[1]
+        return self._sums[queue] + count <= most
 
     def count(self, queue: str, now_us: int, count: int) -> None:
         """So many more have gone through."""
-        self._lately.setdefault(queue, deque()).append((now_us, count))
+        moments = self._moments.setdefault(queue, deque())
+        self._sums[queue] = self._sums.get(queue, 0) + count
+        if moments and moments[-1][0] == now_us:
+            count += moments.pop()[1]
+        moments.append((now_us, count))
 
 
 class TooManySubrequests(RuntimeError):  # noqa: N818 - what is wrong

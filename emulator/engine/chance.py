@@ -12,7 +12,7 @@ from emulator.engine.faults import CALM, FAULTS, Faults
 from emulator.engine.ids import stream
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from random import Random
 
     from emulator.core.model import Consumer
@@ -65,6 +65,21 @@ class Chance(Protocol):
 
 searched: ContextVar[Chance | None] = ContextVar("searched", default=None)
 """Who decides in place of seeds and faults, for every account that is made meanwhile."""
+
+
+memory: ContextVar[dict[Any, Any] | None] = ContextVar("memory", default=None)
+"""What is dear and the same in every run of a search, by what tells it from others; None where each is made but once."""
+
+
+def remembered(key: Any, make: Callable[[], T]) -> T:
+    """What somebody makes; in a search once for all runs."""
+    kept = memory.get()
+    if kept is None:
+        return make()
+    if key not in kept:
+        kept[key] = make()
+    found: T = kept[key]
+    return found
 
 
 class Seeded:

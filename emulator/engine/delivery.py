@@ -382,5 +382,6 @@ class Deliveries:
         """End everything; what was out has no outcome."""
         for delivery in self.out.values():
             delivery.ended = True
+            delivery.batch.let_go()
         for runtime in self.runtimes:
             runtime.close()

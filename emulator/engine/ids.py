@@ -28,6 +28,10 @@ class Ids:
         return tuple(drawn)
 
 
+Stream = random.Random
+"""A stream of chance of its own."""
+
+
 def stream(name: str, seed: int | str | None) -> random.Random:
     """A stream of chance of its own: the same for the same name and seed."""
     return random.Random(None if seed is None else f"{name}:{seed}")  # noqa: S311 - faults, not secrets

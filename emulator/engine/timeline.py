@@ -216,10 +216,13 @@ class Timeline:
             clock.move_to(target_us)
 
     def next_due_us(self) -> int | None:
-        """When a batch leaves, a handler goes on or an alarm goes off next; None when nothing is due."""
+        """When a batch leaves or a handler goes on next; None when nothing is due. Alarms have no end, and do not count."""
         with self.account.lock:
-            wake_us = _earliest(self.deliveries.next_wake_us(), self.alarms.next_us())
-            return _earliest(machine.next_departure_us(self.account.state), wake_us)
+            return _earliest(machine.next_departure_us(self.account.state), self.deliveries.next_wake_us())
+
+    def next_moment_us(self) -> int | None:
+        """When anything happens next, alarms included: for who lets real time pass."""
+        return _earliest(self.next_due_us(), self.alarms.next_us())
 
     def stop(self) -> None:
         """Let no batch leave any more."""

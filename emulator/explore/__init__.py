@@ -11,13 +11,15 @@ from types import ModuleType
 from typing import Any
 
 _ROOMS = {
-    "Covered": "found", "Found": "found", "Nothing": "found", "SetupFailed": "world", "at_most_once": "invariants",
+    "Covered": "found", "Found": "found", "Nothing": "found", "RecordingProxy": "proxy", "SetupFailed": "world",
+    "at_most_once": "invariants",
     "converges": "invariants", "every_message_ends": "invariants", "explore": "search", "in_order": "invariants",
     "no_message_lost": "invariants", "same_end_state": "invariants",
 }  # fmt: skip
 
 __all__ = [
-    "Covered", "Found", "Nothing", "SetupFailed", "at_most_once", "converges", "every_message_ends", "explore", "in_order",
+    "Covered", "Found", "Nothing", "RecordingProxy", "SetupFailed",
+    "at_most_once", "converges", "every_message_ends", "explore", "in_order",
     "no_message_lost", "same_end_state",
 ]  # fmt: skip
 

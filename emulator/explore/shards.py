@@ -5,11 +5,11 @@ What a shard finds depends on nothing but the world and the shard: on one core a
 
 from __future__ import annotations
 
-import random
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from emulator.engine.clock import real_seconds
+from emulator.engine.ids import Stream, stream
 from emulator.explore.rewrite import reached
 from emulator.explore.schedule import REORDERINGS, Deviations, Schedule
 
@@ -79,7 +79,7 @@ def search(world: World, shard: Shard, look: Callable[[int], bool] = lambda _mor
 def _schedules(world: World, shard: Shard) -> Iterator[tuple[Schedule, str]]:
     if shard.randoms:
         for number in range(shard.first, shard.first + shard.randoms):
-            yield Schedule(draw=_Random(random.Random(f"{shard.seed}:{number}"), shard.max_faults)), ""  # noqa: S311 - schedules
+            yield Schedule(draw=_Random(stream(str(shard.seed), number), shard.max_faults)), ""
         return
     found = sorted(deviations_after(world, shard.prefix), key=lambda each: _RANKS.get(each[1], _RANK))
     for deviation, label in found:
@@ -103,7 +103,7 @@ class _Random:
     (PCT: Burckhardt et al., "A Randomized Scheduler with Probabilistic Guarantees of Finding Bugs", ASPLOS 2010).
     """
 
-    def __init__(self, drawn: random.Random, max_faults: int) -> None:
+    def __init__(self, drawn: Stream, max_faults: int) -> None:
         self._drawn, self._left = drawn, max_faults
         self._rate, self._prefers = drawn.choice(_RATES), drawn.random() < 0.5  # noqa: PLR2004 - every other run
         self._kinds: dict[str, bool] = {}

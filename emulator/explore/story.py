@@ -17,8 +17,9 @@ _NAMES = ("key", "id", "order", "order_id", "orderId", "task_id", "taskId", "use
 """Members of a body by which a message may be called."""
 _NAME_MAX, _TEXT_MAX = 24, 72
 _BEHIND = frozenset({"crashes_at_call", "crashes_at_await"})
-_READS = ("KV get", "KV list", "D1 SELECT", "metrics", "asyncio.")
-"""Calls that change nothing; a story goes on without them."""
+_LIBRARIES = ("asyncio", "toolkit")
+_READS = ("KV get", "KV list", "D1 SELECT", "metrics", *(f"{name}." for name in _LIBRARIES))
+"""Calls that change nothing, and what is between others; a story goes on without them."""
 _LINES_MAX = 14
 _SPANS = ((86_400, "day"), (3_600, "hour"), (60, "minute"), (1, "second"))
 
@@ -93,9 +94,12 @@ class Told:
         given = [
             values[name] for name in code.co_varnames[: code.co_argcount] if name in values and name not in {"self", "cls"}
         ]
+        # A coroutine is told by its name: held any longer than it lives, it would complain that nobody awaits it.
+        given = [_Name(each.__qualname__.rpartition(".")[2]) if hasattr(each, "cr_frame") else each for each in given]
         while given and given[-1] is None:
             given.pop()
-        library = "asyncio." if "/asyncio/" in code.co_filename.replace("\\", "/") else ""
+        path = code.co_filename.replace("\\", "/")
+        library = next((f"{name}." for name in _LIBRARIES if f"/{name}/" in path), "")
         return library + awaitable.__qualname__.rpartition("<locals>.")[2], tuple(given), {}
 
     def call(self, delivery: Delivery, what: Any) -> None:
@@ -229,6 +233,15 @@ def call_text(what: Any) -> str:
         said = f" {body!r}" if 0 < len(body) <= _NAME_MAX else ""
         return _short(f"{kind} {parts.path or '/'}{'?' + parts.query if parts.query else ''}{said}")
     return _short(f"{kind} {detail!r}")
+
+
+class _Name(str):
+    """A name that is told without quotes."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return f"{self}()"
 
 
 def _sql(text: str, values: tuple[Any, ...]) -> str:

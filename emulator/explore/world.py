@@ -9,7 +9,7 @@ import os
 import random
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from emulator.engine.chance import searched
+from emulator.engine.chance import memory, searched
 from emulator.explore.schedule import Schedule
 from emulator.testing.emulator import Emulator
 
@@ -56,13 +56,15 @@ class World:
         self._given = _arity(setup)
         self._checks = [_check(each) for each in self.invariants]
         self._runner: asyncio.Runner | None = None
+        self._memory: dict[Any, Any] = {}
+        self._drawn = random.getstate()
         self._learners = [each for each in self.invariants if hasattr(each, "learn")]
 
     def run(self, schedule: Schedule, *, keep: bool = False) -> Run:
         """One run from the beginning. Raises SetupFailed. With `keep`, the emulator is left open."""
         if self._learners:
             self._learn()
-        token = searched.set(schedule)
+        token, remembering = searched.set(schedule), memory.set(self._memory)
         drawn = random.Random(0)  # noqa: S311 - what a user's code draws has to be the same in every run
         random.seed(0)
         os.urandom = random._urandom = drawn.randbytes  # type: ignore[attr-defined] # noqa: SLF001 - uuid4() and secrets draw there
@@ -82,6 +84,7 @@ class World:
         finally:
             os.urandom = random._urandom = _URANDOM  # type: ignore[attr-defined] # noqa: SLF001 - as above
             searched.reset(token)
+            memory.reset(remembering)
             if emulator is not None and not keep:
                 emulator.close()
         return Run(error, schedule, emulator, value)
@@ -132,7 +135,8 @@ class World:
         return self._runner.run(value, context=contextvars.copy_context())
 
     def close(self) -> None:
-        """Let go of what async setups ran on."""
+        """Let go of what async setups ran on, and let chance go on where it was before."""
+        random.setstate(self._drawn)
         if self._runner is not None:
             self._runner.close()
             self._runner = None

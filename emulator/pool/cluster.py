@@ -31,7 +31,7 @@ class Cluster:
 
     def as_done(self, tasks: Iterable[Any]) -> Iterator[Any]:
         """Tasks as they come to their end."""
-        done: Iterator[Any] = import_module("distributed").as_completed(tasks)
+        done: Iterator[Any] = import_module("distributed").as_completed(list(tasks), loop=self._client.loop)
         return done
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 import os
 import signal
@@ -71,6 +72,7 @@ def processes(count: int, *, copies: bool = False) -> Iterator[Processes]:
 
 def _quiet() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    gc.freeze()  # what a copy has of its parent need not be looked at again
 
 
 def in_order(pool: Pool, function: Callable[..., Any], items: Iterator[tuple[Any, ...]]) -> Iterator[Any]:

@@ -126,7 +126,7 @@ class RunningTime:
         self.account.tidy()
         if self._kick is None:
             return
-        due_us = self.timeline.next_due_us()
+        due_us = self.timeline.next_moment_us()
         if due_us is not None and (self._planned_us is None or due_us < self._planned_us):
             self._kick.set()
 
@@ -148,7 +148,7 @@ class RunningTime:
             except RuntimeError:  # queues feed each other without end; those that do not go on
                 logger.exception("time cannot go on")
                 await asyncio.sleep(_PATIENCE_SECONDS)
-            self._planned_us = self.timeline.next_due_us()
+            self._planned_us = self.timeline.next_moment_us()
             pause = _PATIENCE_SECONDS
             if self._planned_us is not None:
                 ahead_us = self._planned_us - self._source.now_us() - self._ahead_us

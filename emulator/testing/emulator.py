@@ -152,7 +152,8 @@ class Emulator:
         from emulator.workers.loading import load
 
         host = Host(
-            self.account, self.env, self._shared_stores(), self._claimed, self.timeline.deliveries, self.flags,
+            self.account, self.env, self._shared_stores(), self._claimed, self.timeline.deliveries,
+            self.timeline.alarms, self.flags,
             self.default_content_type, self.account.clock.now_us, self.queue, self.attach, self._driving.run,
             self._driving.keep, self.timeline.deliveries.late_warnings.append, self._schedule,
         )  # fmt: skip
@@ -398,7 +399,8 @@ class Emulator:
 
     def report(self) -> Report:
         """Counts for each queue, each message's state and owner, warnings, errors; prints as tables; `to_json()`."""
-        return Report(self.account, self.timeline.deliveries, self.now)
+        consoles = {f"{each!r} ({number})" if number else repr(each): each.console for number, each in enumerate(self.workers)}
+        return Report(self.account, self.timeline.deliveries, self.now, consoles)
 
     # --- the end
 

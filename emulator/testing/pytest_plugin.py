@@ -44,7 +44,15 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.fixture
 def cf_queues(request: pytest.FixtureRequest) -> Generator[Emulator]:
     """A fresh Emulator on a virtual clock; the marker `cf_queues` sets it up."""
-    emulator = made_for(request)
+    from emulator.core.refusals import ConfigRefused
+
+    emulator, said = None, ""
+    try:
+        emulator = made_for(request)
+    except ConfigRefused as refused:
+        said = refused.text
+    if emulator is None:
+        pytest.fail(said, pytrace=False)  # it says all: a trace through the plugin would hide it
     request.node.stash[EMULATOR] = emulator
     yield emulator
     emulator.close()
@@ -101,7 +109,7 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
     if report.when != "call" or not report.failed:
         return report
     before, own = item.stash.get(_BEFORE, {}), item.stash.get(EMULATOR, None)
-    used = [each for number, each in _alive().items() if before.get(number) != _progress(each)]
+    used = [each for number, each in _alive().items() if before.get(number, (0, 0)) != _progress(each) and _progress(each)[0]]
     for emulator in sorted(used, key=lambda each: each is not own)[:_EMULATORS_MAX]:
         name = "cf_queues" if emulator is own else "emulator"
         report.sections.append((f"{name}: what happened, seed {emulator.seed}", _story(emulator, item.config)))
@@ -111,7 +119,7 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
 def _alive() -> dict[int, Emulator]:
     """The emulators that there are; asking loads nothing."""
     module = sys.modules.get("emulator.testing.emulator")
-    return {} if module is None else dict(module.ALIVE)
+    return {} if module is None else dict(module.ALIVE.items())  # `dict` of it would ask for what is gone meanwhile
 
 
 def _progress(emulator: Emulator) -> tuple[int, int]:

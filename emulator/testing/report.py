@@ -13,6 +13,7 @@ from emulator.engine.ledger.table import table
 from emulator.engine.ledger.tally import Operations, QueueCounts
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
 
     from emulator.engine.account import Account
@@ -29,10 +30,10 @@ class Report:
     sending: state, owner, path and the four layers; `concurrency` is the most batches of each queue that were out at once,
     `operations` what it would be billed for; `faults` are those
     that were switched on or acted; `warnings` are Cloudflare's, on calls that had no effect, and the emulator's own; `errors`
-    are the failures of handlers: (at, queue, batch, error).
+    are the failures of handlers: (at, queue, batch, error); `consoles` are the lines that each Worker wrote.
     """
 
-    def __init__(self, account: Account, deliveries: Deliveries, at: datetime) -> None:
+    def __init__(self, account: Account, deliveries: Deliveries, at: datetime, consoles: Mapping[str, Sequence[Any]]) -> None:
         ledger, empty = account.ledger, account.empty_pulls
         self.at, self._records = at, ledger.records
         self._end, self._consumed = len(ledger.records.rows), frozenset(ledger.consumed)
@@ -44,6 +45,7 @@ class Report:
         self.faults = account.fault_counts
         self.warnings = [*ledger.records.warnings, *deliveries.late_warnings]
         self.errors = list(deliveries.failures)
+        self.consoles = {name: list(lines) for name, lines in consoles.items() if lines}
 
     def __getitem__(self, queue: str) -> QueueCounts:
         return self.queues[queue]
@@ -82,6 +84,7 @@ class Report:
             "faults": [fault._asdict() for fault in self.faults],
             "messages": [each.as_dict() for each in self.messages],
             "warnings": self.warnings,
+            "consoles": {name: [[each.level, each.text] for each in lines] for name, lines in self.consoles.items()},
             "errors": [
                 {"at": e.at.isoformat(), "queue": e.queue, "batch": e.batch, "error": error_repr(e.error)} for e in self.errors
             ],
@@ -120,6 +123,10 @@ class Report:
         if self.errors:
             lines = (f"  {e.at.isoformat()} {e.where}: {error_repr(e.error)}" for e in self.errors)
             parts += ["Handler errors", *lines]
+        for name, written in self.consoles.items():
+            parts += [f"Console of {name}", *(f"  {each.level:5}  {each.text}" for each in written[-SHOWN:])]
+            if len(written) > SHOWN:
+                parts.append(f"… after {len(written) - SHOWN} others")
         return "\n".join(parts)
 
     __repr__ = __str__

@@ -6,6 +6,8 @@ For people who look for a cause: bodies instead of ids, batches by number, durat
 from __future__ import annotations
 
 import re
+from itertools import groupby
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from emulator.core import events as happened
@@ -50,18 +52,18 @@ class Row(NamedTuple):
     what: str
     times: int = 1
 
-    def folded(self, other: Row) -> Row:
-        """Both in one row."""
-        batches = self.batches
-        if batches is not None and other.batches is not None:
-            batches = (batches[0], other.batches[1])
-        many, ids = self.many + other.many, (self.ids + other.ids)[:_BODIES_SHOWN]
-        return self._replace(until_us=other.until_us, batches=batches, ids=ids, many=many, times=self.times + other.times)
+    def folded(self, others: Sequence[Row]) -> Row:
+        """The row with those that follow it in one."""
+        last, ids = others[-1], self.ids
+        for other in others[:_BODIES_SHOWN]:
+            ids += other.ids
+        batches = (self.batches[0], last.batches[1]) if self.batches and last.batches else self.batches
+        many, times = self.many + sum([other.many for other in others]), self.times + sum([other.times for other in others])
+        return self._replace(until_us=last.until_us, batches=batches, ids=ids[:_BODIES_SHOWN], many=many, times=times)
 
-    @property
-    def likeness(self) -> Hashable:
-        """What like rows share."""
-        return self.queue, self.batches is None, self.attempts, self.what
+
+_LIKE = attrgetter("queue", "attempts", "what")
+"""What like rows share."""
 
 
 class Course:
@@ -174,20 +176,17 @@ class Course:
 
 def folded(rows: Sequence[Row]) -> list[Row]:
     """Like rows that follow each other in one; where that leaves too many, all that differ in numbers and quoted words."""
-    found: list[Row] = []
-    for row in rows:
-        if found and found[-1].likeness == row.likeness:
-            found[-1] = found[-1].folded(row)
-        else:
-            found.append(row)
+    found = [_one(list(alike)) for _, alike in groupby(rows, _LIKE)]
     if len(found) <= ROWS_MAX:
         return found
-    alike: dict[Hashable, Row] = {}
+    alike: dict[Hashable, list[Row]] = {}
     for row in found:
-        kind = (row.queue, row.batches is None, row.attempts, likeness(row.what))
-        known = alike.get(kind)
-        alike[kind] = row if known is None else known.folded(row)
-    return list(alike.values())
+        alike.setdefault((row.queue, row.batches is None, row.attempts, likeness(row.what)), []).append(row)
+    return [_one(those) for those in alike.values()]
+
+
+def _one(rows: list[Row]) -> Row:
+    return rows[0] if len(rows) == 1 else rows[0].folded(rows[1:])
 
 
 def likeness(text: str) -> str:

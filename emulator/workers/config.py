@@ -6,6 +6,7 @@ https://developers.cloudflare.com/workers/wrangler/configuration/ and .../worker
 
 from __future__ import annotations
 
+import os
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -40,7 +41,9 @@ _ONLY_UNWISE = frozenset({
     "CFQ402",  # another environment consumes the queue as well; this one is deployed alone
 })  # fmt: skip
 """Errors of the linter that neither wrangler nor Cloudflare refuses."""
-_EMULATED = frozenset({"queues", "vars", "kv_namespaces", "d1_databases"})
+_OF_CODE = ("CFQ82", "CFQ83")
+"""The rules about a consumer's code: no deploy reads it, and here it runs, and shows."""
+_EMULATED = frozenset({"queues", "vars", "kv_namespaces", "d1_databases", "r2_buckets"})
 _OWN = frozenset({
     "ai", "analytics_engine_datasets", "browser", "cloudchamber", "containers", "d1_databases", "define", "dispatch_namespaces",
     "durable_objects", "env", "hyperdrive", "images", "kv_namespaces", "media", "mtls_certificates", "pipelines", "previews",
@@ -50,8 +53,12 @@ _OWN = frozenset({
 """Keys that environments do not inherit: …/workers/wrangler/configuration/#non-inheritable-keys."""
 
 
+_READ_MAX = 64
+_read: dict[tuple[Path, str | None, str, frozenset[str]], tuple[tuple[tuple[int, int], ...], Config]] = {}
+
+
 class Store(NamedTuple):
-    """A KV namespace or a D1 database: the name it is bound as, and what tells it from others."""
+    """A KV namespace, a D1 database or an R2 bucket: the name it is bound as, and what tells it from others."""
 
     binding: str
     identity: str
@@ -74,6 +81,7 @@ class Config(NamedTuple):
     variables: dict[str, Any]
     kv: tuple[Store, ...]
     d1: tuple[Store, ...]
+    r2: tuple[Store, ...]
     others: dict[str, str]
     flags: frozenset[str]
     content_type: str
@@ -95,13 +103,32 @@ def load(path: str | PathLike[str], env: str | None, plan: str, *, but: frozense
 
     What wrangler and Cloudflare take, however unwise it is, is a warning of the config. Raises ConfigRefused, with the
     findings, for a file with errors (but for those of the rules `but`), and for one with environments but none of that name.
+    A file that has not changed since is not judged again: one process runs many tests.
     """
+    key = (Path(fspath(path)).absolute(), env, plan, but)
+    known, found = _read.get(key, ((), None))
+    if found is None or _seen(found) != known:
+        found = _load(path, env, plan, but)
+        while len(_read) >= _READ_MAX:
+            del _read[next(iter(_read))]
+        _read[key] = _seen(found), found
+    return found
+
+
+def _seen(config: Config) -> tuple[tuple[int, int], ...]:
+    """What tells whether a configuration may have changed: its file, a build's redirect, and the code."""
+    places = (config.file, config.file.parent / ".wrangler" / "deploy" / "config.json", config.main)
+    stats = [os.stat(each) if each is not None and each.exists() else None for each in places]
+    return tuple((0, 0) if each is None else (each.st_mtime_ns, each.st_size) for each in stats)
+
+
+def _load(path: str | PathLike[str], env: str | None, plan: str, but: frozenset[str]) -> Config:
     try:
         worker = read_worker(fspath(path), env)
     except Unreadable as error:
         raise ConfigRefused(str(error)) from error
     where = worker.document.path
-    report = lint_paths([where], env=env, plan=plan)
+    report = lint_paths([where], env=env, plan=plan, ignore=_OF_CODE)
     errors = [finding for finding in report.findings if finding.severity == "error" and finding.code not in but]
     wrong = [finding for finding in errors if finding.code not in _ONLY_UNWISE]
     if wrong or report.problems:
@@ -168,6 +195,7 @@ def _config(file: Path, environment: Environment, deployed: list[Environment]) -
         variables=values if isinstance(values, dict) else {},
         kv=tuple(_store(each, "id") for each in _rows(environment, "kv_namespaces")),
         d1=tuple(_store(each, "database_id", "database_name") for each in _rows(environment, "d1_databases")),
+        r2=tuple(_store(each, "bucket_name") for each in _rows(environment, "r2_buckets")),
         others=dict(_others(environment)),
         flags=flags,
         content_type="json" if _on("queues_json_messages", JSON_SINCE, date, flags) else "v8",

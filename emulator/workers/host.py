@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from emulator.engine.account import Account
+    from emulator.engine.alarms import Alarms
     from emulator.engine.delivery import Deliveries, Target
     from emulator.workers.bindings import Environment
     from emulator.workers.cron import Cron
@@ -30,8 +31,8 @@ class Host(NamedTuple):
     `now_us` is its clock. `run` gives an awaitable that runs a coroutine in virtual time, in whatever loop it is awaited;
     `keep` runs an awaitable to its end beside everything else. `queue` gives a queue to send to, `attach` gives a queue's
     consumer its handler, `warn` puts a line into the report. `claimed` are the queues whose consumers have been set,
-    `deliveries` what is out, and what runs handlers. `schedule` has a Worker's `scheduled(cron, moment)` called at the moments
-    of its crons, instead of those set before.
+    `deliveries` what is out, and what runs handlers, `alarms` what goes off as time passes. `schedule` has a Worker's
+    `scheduled(cron, moment)` called at the moments of its crons, instead of those set before.
     """
 
     account: Account
@@ -39,6 +40,7 @@ class Host(NamedTuple):
     stores: Stores
     claimed: set[str]
     deliveries: Deliveries
+    alarms: Alarms
     flags: frozenset[str]
     content_type: str
     now_us: Callable[[], int]

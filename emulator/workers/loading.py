@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from emulator.core.refusals import ConfigRefused
 from emulator.workers import config
+from emulator.workers.outgoing import answerer_of
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -24,12 +25,15 @@ _CONFIGURATION = "cloudflare.config."
 def load(host: Host, path: str | PathLike[str], env: str | Mapping[str, Any] | None = None, **options: Any) -> Any:
     """Load the Worker. `env` names an environment of the file, or holds bindings, as the option `bindings` does.
 
+    `fetch` answers what it fetches: a function, the URL of a server, or a transport of httpx such as `httpx.MockTransport`.
     Raises ConfigRefused for a file with errors, what a Worker's module raises, and TypeError for an option that its language
     does not have.
     """
     if isinstance(env, Mapping):
         options["bindings"] = {**env, **(options.get("bindings") or {})}
         env = None
+    if "fetch" in options:
+        options["fetch"] = answerer_of(options["fetch"])
     file = Path(fspath(path))
     if file.suffix == ".py" or (file.suffix in _JAVASCRIPT and not file.name.startswith(_CONFIGURATION)):
         if env is not None:

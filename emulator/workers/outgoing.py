@@ -59,6 +59,27 @@ def answer_of(given: Any) -> Answer:
     return _answer(_OK, {}, given)
 
 
+def answerer_of(given: Any) -> Any:
+    """The function that answers: itself, one that asks the server of a URL or a transport of httpx; None as it is.
+
+    Raises ValueError for a text that is no URL.
+    """
+    if isinstance(given, str):
+        return forwarding(given)
+    transport = given if hasattr(given, "handle_request") else None
+    if transport is None:
+        return given
+    import httpx
+
+    client = httpx.Client(transport=transport)
+
+    def ask(sent: Outgoing) -> Any:
+        headers = [(name, value) for name, value in sent.headers.items() if name.lower() not in _OF_ONE_HOP]
+        return client.request(sent.method, sent.url, headers=headers, content=sent.body)
+
+    return ask
+
+
 def forwarding(url: str) -> Callable[[Outgoing], Any]:
     """An answerer that asks the server at a URL: with the request's own path and query, and whom it was for in the headers
     X-Forwarded-Host and X-Forwarded-Proto. Raises ValueError for a URL that is none.
@@ -69,7 +90,9 @@ def forwarding(url: str) -> Callable[[Outgoing], Any]:
         raise ValueError(message)
     import httpx
 
-    client = httpx.Client(timeout=_ANSWER_SECONDS, trust_env=False)
+    # Nothing is kept open: nobody tells when the last request was.
+    limits = httpx.Limits(max_keepalive_connections=0)
+    client = httpx.Client(timeout=_ANSWER_SECONDS, trust_env=False, limits=limits)
 
     def forward(sent: Outgoing) -> Any:
         to = urlsplit(sent.url)

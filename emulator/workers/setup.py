@@ -49,6 +49,10 @@ def bindings_of(
         bound[name] = Binding(queue(each), config.content_type, exposes_codes=config.exposes_codes)
     bound |= {each.binding: stores().kv(each.identity) for each in config.kv}
     bound |= {each.binding: stores().d1(each.identity) for each in config.d1}
+    if config.r2:
+        from emulator.workers.stores.r2_bucket import R2Bucket
+
+        bound |= {each.binding: R2Bucket(stores().r2(each.identity)) for each in config.r2}
     if config.others:
         from emulator.workers.python.environment import Unsupported
 

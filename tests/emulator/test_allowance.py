@@ -31,6 +31,7 @@ def test_the_free_plan_has_ten_thousand_operations_a_day_and_starts_anew_at_midn
     fill(jobs, 9_999, emu)
     other.send(1)
     assert refused(other.send, 2) == FREE
+    emu.delete_queue("jobs")
     assert refused(emu.env.OTHER.send, 2) == FREE
     assert len(other) == 1
     emu.advance_to("2026-01-01T23:59:59.999999Z")
@@ -132,6 +133,11 @@ def test_five_thousand_pulls_and_five_thousand_acks_a_second_and_no_more():
     jobs.ack(acks=leases[:4_900])
     assert refused(jobs.ack, acks=leases[4_900:], retries=["x"])[0] == 10250
     jobs.ack(acks=leases[4_900:])
+    emu.create_queue("empty")
+    emu.consume("empty", type="http_pull")
+    fill(emu.queue("empty"), 5_000, emu)
+    while emu.queue("empty").pull(batch_size=100):
+        pass  # which ends: an empty pull moves nothing
     emu.advance(1)
     assert len(jobs.pull(batch_size=100)) == 100
     assert len(jobs) == 200

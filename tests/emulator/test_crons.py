@@ -193,3 +193,14 @@ def test_a_fetch_that_waits_for_nothing_still_ends(project, tmp_path):
     worker = Emulator().worker(path)
     with pytest.raises(Exception, match="nothing will ever bring"):
         asyncio.run(worker.fetch("/"))
+
+
+def test_a_search_ends_although_crons_never_do(project):
+    """Crons alone are nothing that is due: who goes on until nothing is due comes to an end."""
+    emu = Emulator()
+    emu.worker(project(["* * * * *"]))
+    emu.env.JOBS.send(1)
+    assert emu.timeline.next_due_us() == emu.account.now_us + 1_000_000
+    emu.advance(1)
+    assert emu.timeline.next_due_us() is None
+    assert emu.timeline.next_moment_us() == emu.account.now_us + 59_000_000

@@ -660,7 +660,7 @@ def test_time_cannot_go_back(emu):
 
 
 def test_a_cycle_of_dead_letter_queues_does_not_hang_the_clock(emu, jobs, monkeypatch):
-    monkeypatch.setattr("emulator.engine.timeline._BATCHES_MIN", 1000)
+    monkeypatch.setattr(emu.timeline, "batches_min", 1000)
     emu.create_queue("other")
     emu.consume("jobs", throw, max_batch_timeout=0, max_retries=0, dead_letter_queue="other")
     emu.consume("other", throw, max_batch_timeout=0, max_retries=0, dead_letter_queue="jobs")

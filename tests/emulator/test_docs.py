@@ -15,7 +15,7 @@ pytest_plugins = ["pytester"]
 ROOT = Path(__file__).parents[2]
 PAGES = sorted((ROOT / "docs" / "emulator").glob("*.md"))
 SNIPPET = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
-OURS = {"quickstart", "time", "pytest", "faults", "fidelity"}
+OURS = {"quickstart", "time", "pytest", "faults", "fidelity", "explore"}
 
 
 def snippets():

@@ -196,7 +196,7 @@ def test_two_files_may_not_consume_one_queue(tmp_path):
 
 def test_a_handler_has_the_stores_and_is_told_of_what_is_not_emulated(load):
     emu = load(FILE | {"kv_namespaces": [{"binding": "KV", "id": "1" * 32}], "d1_databases": [{"binding": "DB", "database_id": "d"}],
-                       "r2_buckets": [{"binding": "BUCKET", "bucket_name": "b"}], "queues": {"consumers": [{"queue": "jobs", "max_batch_timeout": 0}]}})
+                       "ai": {"binding": "AI"}, "queues": {"consumers": [{"queue": "jobs", "max_batch_timeout": 0}]}})
 
     @emu.attach
     async def handle(batch, env):
@@ -204,17 +204,17 @@ def test_a_handler_has_the_stores_and_is_told_of_what_is_not_emulated(load):
         assert await env.KV.get("k") == "x"
         assert await env.DB.prepare("SELECT 1 AS one").first("one") == 1
         with suppress(Exception):  # as users' code has it
-            env.BUCKET.put("k", "v")
+            env.AI.run("m")
 
     for _ in range(2):
         emu.queue("jobs").send("x")
         emu.run_until_idle()
     assert fates(emu) == [("x", "acked")] * 2, emu.errors
     assert emu.report().warnings == [
-        "not emulated: env.BUCKET, a binding of r2_buckets (put an object of your own there: emu.env.BUCKET = …)"
+        "not emulated: env.AI, a binding of ai (put an object of your own there: emu.env.AI = …)"
     ]
-    emu.env.BUCKET = "a fake"
-    assert emu.env.BUCKET == "a fake"
+    emu.env.AI = "a fake"
+    assert emu.env.AI == "a fake"
 
 
 CONSUMED = {"queues": {"consumers": [{"queue": "jobs", "max_batch_timeout": 0}]}}

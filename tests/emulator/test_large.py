@@ -81,7 +81,7 @@ def test_so_many_delayed_messages_are_delivered_in_order(emu):
 @pytest.mark.parametrize("kind", ["delayed", "leased", "retried"])
 def test_the_work_grows_no_faster_than_n_log_n(kind):
     def work(count):
-        emu = Emulator()
+        emu = Emulator(limits="relaxed")
         queue = emu.create_queue("jobs")
         if kind == "leased":
             emu.consume("jobs", type="http_pull", max_retries=100)

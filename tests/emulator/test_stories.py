@@ -128,6 +128,14 @@ def test_what_is_strange_is_told_as_well():
     assert max(map(len, text.splitlines())) <= 80
 
 
+def test_an_emulator_that_was_closed_is_told_of_from_its_file(tmp_path):
+    with Emulator(journal=tmp_path / "journal.db") as emu:
+        emu.create_queue("jobs").send({"n": 1})
+    assert '{"n":1}' in story(emu)
+    with Emulator(journal=tmp_path / "journal.db") as again:
+        assert again.queue("jobs").bodies() == [{"n": 1}]
+
+
 def test_the_plugin_tells_of_every_emulator_that_a_failing_test_used(pytester):
     pytester.makepyfile(textwrap.dedent("""
         import pytest

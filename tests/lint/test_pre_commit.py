@@ -56,7 +56,7 @@ def workshop(tmp_path_factory):
 
 def checkout():
     """The files of this checkout that a user of the hooks would get, without the data of its tests."""
-    wanted = ["cfq_lint", "emulator", "pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md", ".pre-commit-hooks.yaml"]
+    wanted = ["cfq_lint", "emulator", "pyproject.toml", "hatch_build.py", "README.md", "LICENSE", "CHANGELOG.md", ".pre-commit-hooks.yaml"]
     for name in wanted:
         path = ROOT / name
         files = [path] if path.is_file() else [each for each in path.rglob("*") if each.is_file() and "__pycache__" not in each.parts]

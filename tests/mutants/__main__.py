@@ -23,7 +23,7 @@ COPIED = ("emulator", "cfq_lint", "tests/emulator", "fixtures", "pyproject.toml"
 SUITE = (
     "tests/emulator/test_scenarios.py", "tests/emulator/test_delivery.py", "tests/emulator/test_refusals.py",
     "tests/emulator/test_against_model.py", "tests/emulator/test_handlers.py", "tests/emulator/test_laws.py",
-    "tests/emulator/test_ledger.py",
+    "tests/emulator/test_ledger.py", "tests/emulator/test_core_machine.py",
 )
 LONGEST_SECONDS = 300
 

@@ -16,7 +16,9 @@ class Mutant(NamedTuple):
 
 
 ENDING = "emulator/core/apply/ending.py"
+FRESH = "emulator/core/fresh.py"
 INDEX = "emulator/core/index.py"
+MODEL = "emulator/core/model.py"
 RECORDS = "emulator/engine/ledger/records.py"
 STATES = "emulator/engine/ledger/message_states.py"
 STEPS = "emulator/engine/ledger/steps.py"
@@ -106,6 +108,33 @@ MUTANTS: tuple[Mutant, ...] = (
         "a-delay-ends-too-late", INDEX,
         "while delayed and delayed[0] <= now_us:", "while delayed and delayed[0] < now_us:",
         "a delayed message would miss the batch of its own moment",
+    ),
+    # --- what stands in line as it was sent
+    Mutant(
+        "the-delayed-overtake-what-was-sent-before", INDEX,
+        "    index = queue.index  # what stands in line as it was sent stands before them", "    index = queue.opened",
+        "a message whose delay is over would leave before those that were ready earlier",
+    ),
+    Mutant(
+        "fresh-messages-overtake-the-returned", FRESH,
+        "if opened is not None and (opened.ready or (", "if opened is not None and ((",
+        "a retried message would wait until nothing new comes",
+    ),
+    Mutant(
+        "the-rest-of-a-send-comes-again", FRESH,
+        "            queue.fresh_start += missing\n", "",
+        "where a send fills more than one batch, its first messages would leave twice",
+    ),
+    Mutant(
+        "a-look-forgets-the-delivery", MODEL,
+        "message.place, message.attempts, message.tracked = FLYING, 1, False",
+        "message.place, message.attempts, message.tracked = FLYING, 0, False",
+        "the first delivery would not count where somebody looks at the queue meanwhile",
+    ),
+    Mutant(
+        "fresh-messages-live-for-ever", DEADLINES,
+        "moments = [queue.fresh[0].at_us + lifetime_us(queue, dead=False)] if queue.fresh else []", "moments = []",
+        "messages that nobody has looked at would not expire at their moment",
     ),
     # --- dead letters
     Mutant(

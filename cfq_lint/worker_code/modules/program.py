@@ -16,7 +16,7 @@ from cfq_lint.worker_code.tree.asking import walk, without_spread
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
-    from typing import TypeAlias
+    from typing import Any, TypeAlias
 
     from cfq_lint.worker_code.lowering.steps import Function
     from cfq_lint.worker_code.modules.module import Module
@@ -33,7 +33,10 @@ _OF_PYTHON = ("queue", "on_queue")
 
 
 class Program(Tables):
-    """What is read of a Worker. `problem` says why there is no entry, `remedy` what to do about that."""
+    """What is read of a Worker. `problem` says why there is no entry, `remedy` what to do about that.
+
+    `kept` is for what is found out about it by a queue's name, and asked again.
+    """
 
     def __init__(
         self,
@@ -51,6 +54,7 @@ class Program(Tables):
         self._modules: dict[str, Module | None] = {}
         self._unread: dict[str, None] = {}
         self.length = 0
+        self.kept: dict[str, Any] = {}
 
     # --- modules
 

@@ -48,13 +48,15 @@ def _bounded(method: Callable[Concatenate[Values, Given], Value | None]) -> Call
 
 
 class Values:
-    """The resolver. `variables` are the texts in `env`; where modules come from is left to whoever reads them.
+    """The resolver. Where modules come from is left to whoever reads them.
 
-    `running` are the questions that are being answered, and `left` the steps that may still be taken for the first of them.
+    `variables` are the texts in `env`, and `asked` the names of those that mattered; `running` are the questions that are being
+    answered, and `left` the steps that may still be taken for the first of them.
     """
 
     def __init__(self, variables: Mapping[str, str]) -> None:
         self.variables = variables
+        self.asked: set[str] = set()
         self.running = 0
         self.left = 0
 
@@ -77,8 +79,9 @@ class Values:
                 return self._named(at, node, depth)
             case n.Member(of, name):
                 owner = self.value(at.beside(of), depth + 1)
-                if owner is None and name in self.variables and chain_of(of)[-1:] == ("env",):
-                    return at.beside(n.Text(node.at, self.variables[name]))
+                if owner is None and chain_of(of)[-1:] == ("env",):
+                    self.asked.add(name)
+                    return at.beside(n.Text(node.at, self.variables[name])) if name in self.variables else None
                 return self.member(owner, name, depth + 1) if owner is not None else None
             case n.Index(of, key):
                 owner, text = self.value(at.beside(of), depth + 1), self.text(at.beside(key))

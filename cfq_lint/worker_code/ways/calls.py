@@ -18,6 +18,7 @@ from cfq_lint.worker_code.ways.state import (
     RETRY,
     RETRY_ALL,
     TELL,
+    WIDENED,
     WORK,
     Flow,
     State,
@@ -51,12 +52,24 @@ from cfq_lint.worker_code.ways.values import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from cfq_lint.worker_code.ways.conditions import States
     from cfq_lint.worker_code.ways.marks import Mark
 
 _DEPTH_MAX = 10
 _SETTLING = {"ack": ACK, "retry": RETRY, "ackall": ACK_ALL, "retryall": RETRY_ALL}
 _HELD = frozenset({"waitUntil", "wait_until"})
+_OF_TEXTS: dict[str, Callable[[str, str], bool]] = {
+    **dict.fromkeys(("startsWith", "startswith"), str.startswith),
+    **dict.fromkeys(("endsWith", "endswith"), str.endswith),
+    "includes": str.__contains__,
+}
+_CASES: dict[str, Callable[[str], str]] = {
+    **dict.fromkeys(("toLowerCase", "lower"), str.lower),
+    **dict.fromkeys(("toUpperCase", "upper"), str.upper),
+    **dict.fromkeys(("trim", "strip"), str.strip),
+}
 _TOGETHER = frozenset({"all", "allSettled", "any", "race"})
 _MEMORIES = frozenset({"Map", "Set", "WeakMap", "WeakSet"})
 _RESULTS = {"ok": True, "okAsync": True, "Ok": True, "err": False, "errAsync": False, "Err": False}
@@ -207,12 +220,18 @@ class Calls(Expressions):
         """`receiver.name(…)`."""
         if receiver.kind in {MESSAGE, BATCH} and name.replace("_", "").lower() in _SETTLING:
             return self.settle(node, name, given, states, room)
+        if receiver.is_queue:
+            return _of_the_name(receiver, name, given), states
+        if receiver.name == "group" and name == "create_task" and given and given[0].run is not None:
+            return self.settled(given[0], states, out)
         if receiver.kind == LIST:
             found = self.on_list(node, receiver, name, given, states, room, out)
             if found is not None:
                 return found
         if name in {"then", "catch", "finally"} and (receiver.run is not None or receiver.kind in {OPAQUE, RESULT, RESPONSE}):
             return self.on_promise(receiver, name, given, node, room), states
+        if receiver.name == "group" and name == "create_task" and given:
+            return self.settled(given[0], states, out)  # the group waits for it
         if receiver.kind == OPAQUE:
             special = self._special(node, (*receiver.chain, name), given, states, room, out)
             if special is not None:
@@ -294,9 +313,6 @@ class Calls(Expressions):
         if (chain[:1] == ("Promise",) and name in _TOGETHER) or name == "gather":
             return self.together(name, given, node, room), states
         if name in {"create_task", "ensure_future", "wait_for", "shield", "timeout"} and given and given[0].run is not None:
-            group = room.find(chain[0])
-            if group is not None and group.name == "group":
-                return self.settled(given[0], states, out)
             return given[0], states
         if (
             chain
@@ -322,6 +338,8 @@ class Calls(Expressions):
             return Value(LIST, element=pair, related=True, key=key, bound=given[0].bound, name="zip"), states
         if chain in {("Object", "entries"), ("Object", "values"), ("Object", "keys")} and given and given[0].kind == LIST:
             return Value(LIST, element=given[0].element, related=True, key=given[0].key, name="entries"), states
+        if chain == ("getattr",) and len(given) > 1 and given[0].chain == ("env",) and isinstance(given[1].literal, str):
+            return Value(OPAQUE, chain=("env", given[1].literal)), states
         if chain == ("isinstance",) and given:
             return self._is_instance(given[0]), states
         if chain == ("Array", "isArray") and given and given[0].kind == LIST:
@@ -481,10 +499,14 @@ class Calls(Expressions):
             called.related or any(each.related for each in all_given) or (receiver is not None and receiver.related)
         )
         called.whole = called.whole or any(holds_message(each) for each in given)
+        in_lists = [each for each in all_given if each.related and each.kind == LIST and each.key is not None]
+        is_in_lists_alone = bool(in_lists) and not any(each.related and each not in in_lists for each in all_given)
+        called.boxes = tuple(each.key for each in in_lists) if is_in_lists_alone else ()
         text = [before.text] if before is not None else [function.text]
         called.text = "\n".join([*text, *(each.text for each in given if each.text)])
         called.on_env = chain[0] == "env" and len(chain) > 1
         called.loops = tuple(self.loops)
+        called.within = tuple(each.name for each in room.calls)
         for each, value in zip(node.given, given, strict=False):
             if isinstance(each, n.Keyword):
                 called.named[each.name] = value
@@ -558,6 +580,8 @@ class Calls(Expressions):
             state = state._replace(risked=state.risked or at)
         if not (effect in {WORK, PERHAPS} and called.related) and not (effect == WORK and called.loops):
             return state
+        if called.boxes and not state.knows(WIDENED) and not any(state.flag(("in", key)) for key in called.boxes):
+            return state  # what is written was collected, and this message is not in it
         if state.settled in ACKS:
             return state if state.after is not None else state._replace(after=at)
         if state.settled:
@@ -599,6 +623,18 @@ class Calls(Expressions):
     def _lost(self, called: Called, states: States) -> States:
         called.is_lost = True
         return {state._replace(lost=state.lost or called.mark) if called.related else state for state in states}
+
+
+def _of_the_name(queue: Value, method: str, given: list[Value]) -> Value:
+    """What a method says of the queue's name, or makes of it."""
+    name = queue.literal if queue.kind == LITERAL else None
+    parts = [given[0], *(given[0].fields or {}).values()] if given else []
+    texts = [each.literal for each in parts if isinstance(each.literal, str)]
+    if isinstance(name, str) and method in _OF_TEXTS and texts:
+        return Value(LITERAL, literal=any(_OF_TEXTS[method](name, text) for text in texts))
+    if isinstance(name, str) and method in _CASES:
+        return Value(LITERAL, literal=_CASES[method](name), is_queue=True)
+    return Value(OPAQUE, is_queue=True)
 
 
 class Settled:

@@ -52,6 +52,7 @@ if TYPE_CHECKING:
 _COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">=", "in", "not in", "has", "instanceof"})
 _OPPOSITE = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _OK_FROM, _BAD_FROM, _SERVER_FROM, _TOO_MANY = 200, 400, 500, 429
+_KEYED = frozenset({FLAG, LIST, LITERAL})
 UNKNOWN = object()
 """What a flag has where nobody knows its value."""
 
@@ -97,6 +98,10 @@ class Conditions:
             return (states, set()) if holds else (set(), states)
         if value.kind == FLAG:
             return self._flagged(value, states, bool)
+        if value.is_queue:
+            return self.unsure(states)
+        if value.key is not None and value.kind not in _KEYED:
+            return self._on_some_ways(value, states, at)
         if value.guard is not None:
             return self._guarded(value.guard, states, at)
         if value.kind in {MESSAGE, FUNCTION, INSTANCE, OBJECT} or (value.kind == LIST and value.key is None):
@@ -114,6 +119,13 @@ class Conditions:
         if value.kind == DATA:
             return self.both(states, OF_BODY)
         return set(states), set(states)
+
+    def _on_some_ways(self, value: Value, states: States, at: Mark) -> Ways:
+        """The same of a name that has a literal value on some ways, and another one on others."""
+        known = {state for state in states if state.flag(value.key, UNKNOWN) is not UNKNOWN}
+        holds, fails = self._flagged(value, known, bool)
+        more, less = self.truth(value.under(None), states - known, at)
+        return holds | more, fails | less
 
     def looked_at(self, call: Called) -> None:
         """Note that somebody looks at what a call gave."""

@@ -26,17 +26,6 @@ _ROUNDS: dict[str, Callable[[float], float]] = {
     "Number": float,
     "abs": abs,
 }
-KEY = "delaySeconds"
-
-
-def delay_of(call: n.Invoke) -> n.Node | None:
-    """The delay that a call of `retry()` is given."""
-    for each in call.given:
-        if isinstance(each, n.Keyword) and each.name == KEY:
-            return each.value
-        if isinstance(each, n.Record):
-            return next((pair.value for pair in each.members if isinstance(pair, n.Pair) and pair.name == KEY), None)
-    return None
 
 
 class _Delay:

@@ -34,6 +34,8 @@ _READING = re.compile(
     r"|idFromName|idFromString|getByName|prepare|bind|stub|includes|some|every|startsWith|where|from|limit|"
     r"orderBy|innerJoin|leftJoin|maybeSingle|single"
 )
+_COMPUTES = re.compile(r"(?:^|_)ai(?:_|$)|embed|model|llm", re.IGNORECASE)
+"""Bindings that compute, and change nothing."""
 _PARSING = re.compile(
     r"(?:safe|try)?_?(?:parse|decode|validate|assert|deserialize|decompress|decrypt|unpack|unmarshal|verify|ensure|coerce"
     r"|normali[sz]e|loads|model_validate\w*|parse_obj|validate_python|validate_json|cast)(?:[A-Z_]\w*)?",
@@ -103,6 +105,8 @@ _SIDE = re.compile(
     re.IGNORECASE,
 )
 
+_TABLES = re.compile(r"(?:into|update|from)\s+[\"'`\[]?(\w+)", re.IGNORECASE)
+
 
 def effect_of(called: Called) -> str:
     """What a call does."""
@@ -113,6 +117,8 @@ def effect_of(called: Called) -> str:
         return TELL
     if chain in {("fetch",), ("globalThis", "fetch"), ("self", "fetch")}:
         return WORK
+    if called.on_env and name == "run" and _COMPUTES.search(".".join(chain[1:-1])):
+        return READ
     if called.on_env:
         return READ if (_READING.fullmatch(name) and name != "fetch") or _reads(called) else WORK
     if _PARSING.fullmatch(name):
@@ -151,7 +157,7 @@ def starts_work(called: Called) -> bool:
 
 def is_aside(called: Called) -> bool:
     """Whether a call looks like something beside the work, such as a note of it: by its names and the table it writes."""
-    words = [*called.chain[-3:], *re.findall(r"(?:into|update|from)\s+[\"'`\[]?(\w+)", called.text, re.IGNORECASE)]
+    words = [*called.chain[-3:], *called.within[1:][-2:], *_TABLES.findall(called.text)]
     return any(_SIDE.search(word) for word in words if word not in {"env", "run", "bind", "prepare"})
 
 
@@ -175,7 +181,9 @@ def is_named_aside(mark: Mark) -> bool:
 
 _TOLD_ON = re.compile(r"publish|emit|broadcast|push_?[Uu]pdate|send(?:Update|Event|Progress)")
 _TOLD = re.compile(
-    r"slack|discord|telegram|pagerduty|analytics|telemetry|metric|healthcheck|hc-ping|log|sentry|posthog|alert", re.IGNORECASE
+    r"slack|discord|telegram|pagerduty|analytics|telemetry|metric|healthcheck|hc-ping|log|sentry|posthog|alert"
+    r"|broadcast|status|notif|progress|webhook_url",
+    re.IGNORECASE,
 )
 
 

@@ -61,8 +61,10 @@ SPLITS_CLOCK = frozenset(
         "date",
     }
 )
-_STEPS_MAX = 25_000
-_STATES_MAX = 400
+STEPS_MAX = 12_000
+"""Enough for any handler that people read; what is longer is not followed."""
+_STATES_MAX = 2000
+_STATES_A_STEP = 16
 
 
 class Expressions(Conditions):
@@ -72,6 +74,7 @@ class Expressions(Conditions):
         self.marks: dict[int, Mark] = {}
         self.looks_at_queue = False
         self.steps = 0
+        self.steps_most = STEPS_MAX
 
     def mark(self, node: n.Node, room: Room) -> Mark:
         """The place of a node; one for each."""
@@ -98,8 +101,8 @@ class Expressions(Conditions):
 
     def value(self, node: n.Node, states: States, room: Room, out: Flow) -> tuple[Value, States]:
         """What an expression stands for, and the ways on from it."""
-        self.steps += 1
-        if self.steps > _STEPS_MAX or len(states) > _STATES_MAX:
+        self.steps += 1 + len(states) // _STATES_A_STEP
+        if self.steps > self.steps_most or len(states) > _STATES_MAX:
             raise TooLong
         match node:
             case n.Name():
@@ -383,7 +386,14 @@ class Expressions(Conditions):
         kinds = {value.kind for value in values if value.kind not in plain}
         if len(kinds) == 1:
             first = next(value for value in values if value.kind in kinds)
-            return first, {state for _, states in parts for state in states}
+            if first.kind == LIST or not any(value.kind in plain for value in values):
+                return first, {state for _, states in parts for state in states}
+            made = first.under(("=", id(key)))
+            return made, {
+                self._noted(state, made.key, value) if value.kind in plain else state
+                for value, states in parts
+                for state in states
+            }
         return unknown(values), {state for _, states in parts for state in states}
 
     def _joined_objects(self, key: Any, parts: list[tuple[Value, States]]) -> tuple[Value, States]:
@@ -437,25 +447,24 @@ class Expressions(Conditions):
         return made, states
 
     def _logical(self, node: n.Binary, states: States, room: Room, out: Flow) -> tuple[Value, States]:
-        holds, fails = self.condition(node.left, states, room, out)
+        first, states = self.value(node.left, states, room, out)
+        holds, fails = self.truth(first, states, self.mark(node.left, room))
         going, staying = (holds, fails) if node.operator == "and" else (fails, holds)
         if not going:
-            return literal(node.operator == "or"), staying
-        value, going = self.value(node.right, going, room, out)
-        first, _ = self.value(node.left, set(), room, out)
-        if node.operator == "or" and first.kind == OPAQUE and first.chain[:1] == ("env",):
-            value = Value(OPAQUE)
-        made = (
-            value
-            if not staying
-            else Value(BOOLEAN, related=value.related or first.related, guard=value.guard, call=value.call or first.call)
-        )
-        if made.kind == BOOLEAN and node.operator == "or" and first.kind not in {BOOLEAN, LITERAL}:
-            made = first if first.kind not in {OPAQUE, LITERAL, FLAG} else unknown((first, value))
-        if made.kind == BOOLEAN:
-            made.key = node
-            made.module = room.module
-        return made, self.merged(going, staying, states)
+            return (literal(True) if first.kind == LITERAL and node.operator == "or" else first), staying
+        second, going = self.value(node.right, going, room, out)
+        after = self.merged(going, staying, states)
+        if not staying:
+            return second, after
+        if node.operator == "or":
+            if first.kind == OPAQUE and first.chain[:1] == ("env",):
+                return Value(OPAQUE), after
+            if first.kind not in {BOOLEAN, LITERAL, OPAQUE, FLAG}:
+                return first, after
+            if first.kind != BOOLEAN:
+                return unknown((first, second)), after
+        related, call = second.related or first.related, second.call or first.call
+        return Value(BOOLEAN, related=related, guard=second.guard or first.guard, call=call), after
 
     def merged(self, first: States, second: States, before: States) -> States:
         """Two ways that come together: what told them apart is forgotten where they are alike in all else."""

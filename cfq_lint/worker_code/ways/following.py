@@ -7,6 +7,7 @@ import re
 from cfq_lint.worker_code.lowering.steps import BREAK, CONTINUE, RAISE, RETURN
 from cfq_lint.worker_code.tree import nodes as n
 from cfq_lint.worker_code.tree import statements as s
+from cfq_lint.worker_code.ways.conditions import UNKNOWN
 from cfq_lint.worker_code.ways.lists import Lists, is_of_messages
 from cfq_lint.worker_code.ways.state import (
     DEFAULT_ARM,
@@ -49,7 +50,7 @@ _FINAL = re.compile(
     re.IGNORECASE,
 )
 _OF_VALUES = re.compile(r"Validation|Value|Key|Type|JSON|Decode|Parse|Schema|Attribute|Zod|Syntax", re.IGNORECASE)
-_STATES_MAX = 400
+_STATES_MAX = 2000
 
 
 class Following(Lists):
@@ -347,8 +348,7 @@ class Following(Lists):
             for state in states:
                 is_final = _FINAL.search(name) is not None or (state.failed is None and _is_about_body(state))
                 why = state.failed.kind if state.failed is not None and not values else INVALID if is_final else FAILURE
-                thrown = state._replace(failed=None) if state.failed is not None and not state.settled else state
-                flow.throw([thrown], why, self.mark(node, room))
+                flow.throw([state], why, self.mark(node, room))
         elif kind == BREAK:
             flow.broken = states
         elif kind == CONTINUE:
@@ -405,12 +405,20 @@ class Following(Lists):
             if is_true:
                 home.names[name] = Value(FLAG, key=key, related=value.related)
                 return {state.flagged(key, True) for state in states}
-            home.names[name] = value
-            return {_unflagged(state, key) for state in states}
+            if value.kind in {LIST, FLAG}:
+                home.names[name] = value
+                return {_unflagged(state, key) for state in states}
+            home.names[name] = value.under(key)
+            return {self._handed_on(state, value.key, key) for state in states}
         if isinstance(value, Value) and value.kind in {OBJECT, FUNCTION} and not value.name:
             value.name = value.name or ""
         home.names[name] = value
         return states
+
+    def _handed_on(self, state: State, before: Any, key: Any) -> State:
+        """A way on which a name gets what an expression was that had a literal value on some ways."""
+        known = state.flag(before, UNKNOWN) if before is not None else UNKNOWN
+        return _unflagged(state, key) if known is UNKNOWN else state.flagged(key, known)
 
     def set_in(self, node: n.Bind, target: Any, holder: Value, value: Value, states: States, room: Room) -> States:
         """A field of something is set."""
@@ -446,6 +454,7 @@ class Following(Lists):
         if function.owner is not None:
             room.names["this"] = function.owner
         self._parameters(lambda_, given, room)
+        states = widened(states)
         if lambda_.gives:
             flow = Flow()
             value, flow.normal = self.value(lambda_.body[0], states, room, flow)
@@ -509,7 +518,7 @@ def _forgetting(state: State, room: int, kept: set[Any]) -> State:
 
 def _keys_in(value: Value, depth: int = 3) -> set[Any]:
     """The flags that a value is known by."""
-    found = {value.key} if value.kind == FLAG else set()
+    found = {value.key} if value.key is not None and value.kind != LIST else set()
     for each in (value.fields or {}).values() if depth else ():
         found |= _keys_in(each, depth - 1)
     return found

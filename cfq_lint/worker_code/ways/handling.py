@@ -5,9 +5,10 @@ from __future__ import annotations
 from cfq_lint.facts.record import record, replace
 from cfq_lint.worker_code.modules.module import Value as Meaning
 from cfq_lint.worker_code.tree import nodes as n
+from cfq_lint.worker_code.ways.expressions import STEPS_MAX
 from cfq_lint.worker_code.ways.following import Following
 from cfq_lint.worker_code.ways.state import Flow, State, TooLong
-from cfq_lint.worker_code.ways.values import BATCH, FUNCTION, INSTANCE, OPAQUE, Called, Room, Value
+from cfq_lint.worker_code.ways.values import BATCH, FUNCTION, INSTANCE, LITERAL, OPAQUE, Called, Room, Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from cfq_lint.worker_code.ways.conditions import States
     from cfq_lint.worker_code.ways.marks import Mark
 
+_SHARES = 6
 _VALUES = (n.Record, n.Listing, n.Text, n.Number, n.Decimal, n.Invoke, n.Member, n.Binary, n.Name, n.Template, n.Wait)
 
 
@@ -28,7 +30,8 @@ class Handled:
     `settled` those that settle messages. `left` are the places where a `return` ends a loop over messages, with that loop and
     the ways there, `asked` the comparisons of the queue's name with what is known, `statuses` the numbers that a response's
     status is compared with, `in_loop` the places in loops over messages that may throw. `looks_at_queue` says that the queue's
-    name matters. `problem` says why nothing is known.
+    name matters. `problem` says why nothing is known, `steps` how
+    long the reading was.
     """
 
     queue: str
@@ -43,6 +46,7 @@ class Handled:
     in_loop: frozenset[Mark]
     looks_at_queue: bool
     problem: str = ""
+    steps: int = 0
 
     @property
     def doubts(self) -> tuple[Mark, ...]:
@@ -50,8 +54,8 @@ class Handled:
         return tuple({each.doubt: None for each in (*self.ended, *self.raised) if each.doubt is not None})
 
 
-def handled(program: Program, queue: str) -> Handled:
-    """Read the program's handler for one queue."""
+def handled(program: Program, queue: str, steps_before: int = 0) -> Handled:
+    """Read the program's handler for one queue; what was read of it for others before, `steps_before`, shortens the reading."""
     if program.problem:
         return _unknown(queue, program.problem)
     handlers = program.handling()
@@ -59,15 +63,17 @@ def handled(program: Program, queue: str) -> Handled:
         found = "several queue handlers" if handlers else "no queue handler that can be found by reading"
         return _unknown(queue, f"{program.entry} has {found}")
     module, handler, _, this = handlers[0]
+    reader = Reader(program, queue)
+    reader.steps_most = max(STEPS_MAX // _SHARES, STEPS_MAX - steps_before)
     try:
-        return Reader(program, queue).read(module, handler, this)
+        return reader.read(module, handler, this)
     except (TooLong, RecursionError):
         line = handler.at[0] + 1
-        return _unknown(queue, f"the handler in {module.path}:{line} has too many ways through it to follow")
+        return _unknown(queue, f"the handler in {module.path}:{line} has too many ways through it to follow", reader.steps)
 
 
-def _unknown(queue: str, problem: str) -> Handled:
-    return Handled(queue, None, frozenset(), frozenset(), (), (), (), (), frozenset(), frozenset(), False, problem)
+def _unknown(queue: str, problem: str, steps: int = 0) -> Handled:
+    return Handled(queue, None, frozenset(), frozenset(), (), (), (), (), frozenset(), frozenset(), False, problem, steps)
 
 
 class Reader(Following):
@@ -107,6 +113,7 @@ class Reader(Following):
             frozenset(self.statuses),
             frozenset(self.in_loop),
             self.looks_at_queue,
+            steps=self.steps,
         )
 
     def _body(self, node: n.Lambda, room: Room) -> Flow:
@@ -167,6 +174,14 @@ class Reader(Following):
             return None
         return self.value(node, {State()}, room, Flow())[0]
 
+    def member(self, value: Value, name: str) -> Value:
+        """`value.name`; of `env`, what the configuration's variables say."""
+        if value.kind == OPAQUE and value.chain == ("env",):
+            self.program.asked.add(name)
+            if name in self.program.variables:
+                return Value(LITERAL, literal=self.program.variables[name])
+        return super().member(value, name)
+
     def class_named(self, value: Value) -> Value | None:
         """An object of the class that a value is."""
         if value.origin is None or not isinstance(value.origin.node, n.Class):
@@ -196,6 +211,8 @@ class Reader(Following):
         if isinstance(callee, n.Member) and isinstance(callee.of, n.Name) and not isinstance(callee.of, n.This):
             known = room.find(callee.of.id) or self.named(room.module, callee.of.id)
             meaning = self.program.meaning(room.module, callee.of.id) if known is None else None
+            if known is not None and known.kind == OPAQUE and known.origin is not None:
+                meaning = known.origin  # a class, and a method of its own
             found = self.program.member(meaning, callee.name) if meaning is not None else None
             function = self.as_value(found, callee.name) if found is not None else None
             if function is not None and function.kind == FUNCTION:

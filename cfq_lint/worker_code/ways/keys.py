@@ -39,11 +39,16 @@ def made_here(called: Called) -> str:
         key = called.given[0]
         is_note = _NOTES.search(key.text) is not None or any(_NOTES.search(part) for part in called.chain[1:-1])
         return "key" if key.fresh in _FRESH and not is_note else ""
-    if _REFUSES.search(called.text) or not _REFUSING.isdisjoint(called.chain):
+    if refuses(called):
         return ""
     if _row_is_new(called):
         return "row"
     return "row" if _record_is_new(called) else ""
+
+
+def refuses(called: Called) -> bool:
+    """Whether a write passes over, or replaces, what is there already by its key."""
+    return _REFUSES.search(called.text) is not None or not _REFUSING.isdisjoint(called.chain)
 
 
 def _row_is_new(called: Called) -> bool:

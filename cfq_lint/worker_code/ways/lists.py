@@ -208,6 +208,8 @@ class Lists(Calls):
         assert state.error is not None, "it was thrown"
         kind, where = state.error
         bare = state._replace(error=None)
+        if bare.failed is not None and not bare.settled and not where.is_call:  # thrown on, and caught here
+            return bare._replace(failed=Failure(kind, bare.failed.at, at))
         if bare.settled or bare.failed is not None:
             return bare
         return bare._replace(failed=Failure(kind, where, at))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from cfq_lint.worker_code.tree.nodes import Invoke
 from cfq_lint.worker_code.tree.statements import Case
 
 TYPE_CHECKING = False
@@ -18,6 +19,11 @@ class Mark:
     def __init__(self, node: Node, module: Module) -> None:
         self.node = node
         self.module = module.base
+
+    @property
+    def is_call(self) -> bool:
+        """Whether it is a call."""
+        return isinstance(self.node, Invoke)
 
     @property
     def is_case(self) -> bool:

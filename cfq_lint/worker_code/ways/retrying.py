@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from cfq_lint.facts import limits
 from cfq_lint.worker_code.tree import nodes as n
 
 TYPE_CHECKING = False
@@ -24,6 +25,35 @@ _MEANT = frozenset(
 SAME_UNIT = frozenset({"delay_seconds", "delaySecs", "delay_secs", "delayInSeconds", "delay_in_seconds", "seconds"})
 _NUMERIC = frozenset({"-", "*", "/", "**", "%", "//", "<<"})
 """Names that people give to the delay; of `SAME_UNIT` it is certain that seconds are meant."""
+
+
+KEY = "delaySeconds"
+
+
+def delay_of(call: n.Invoke) -> n.Node | None:
+    """The delay that a call of `retry()` is given."""
+    for each in call.given:
+        if isinstance(each, n.Keyword) and each.name == KEY:
+            return each.value
+        if isinstance(each, n.Record):
+            return next((pair.value for pair in each.members if isinstance(pair, n.Pair) and pair.name == KEY), None)
+    return None
+
+
+def may_be_long(delay: n.Node) -> bool:
+    """Whether a delay may get long with the attempts: a look before it is computed."""
+    waiting = [delay]
+    while waiting:
+        at = waiting.pop()
+        match at:
+            case n.Binary("**" | "<<") | n.Invoke() | n.Index():
+                return True
+            case n.Name() if at is delay:
+                return True
+            case n.Number(value) if value > limits.DELAY_SECONDS_MAX // limits.RETRIES_MAX:
+                return True
+        waiting += at.parts
+    return False
 
 
 def is_plain(settled: Settled) -> bool:

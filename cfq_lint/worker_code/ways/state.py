@@ -86,12 +86,12 @@ class State(NamedTuple):
 
 WIDENED = "widened"
 """That not all is known any more that conditions told on a way, nor what lists hold: there were too many ways to keep apart."""
-_STATES_KEPT = (40, 60, 150)
+_STATES_KEPT = (40, 60, 120, 200)
 
 
 def widened(states: set[State]) -> set[State]:
     """The ways, of which some are no longer kept apart where there are too many: first by what matters least."""
-    for forget, most in zip((_forget_looks, _forget_flags, _forget_details), _STATES_KEPT, strict=True):
+    for forget, most in zip((_forget_looks, _forget_flags, _forget_details, _forget_most), _STATES_KEPT, strict=True):
         if len(states) <= most:
             return states
         states = {forget(state) for state in states}
@@ -118,6 +118,12 @@ def _forget_details(state: State) -> State:
     guards = frozenset(each for each in state.guards if each[0] not in {TYPE, MISSING})
     kept = state._replace(done=state.done[:1], noted=noted, failed=failed, risked=None, flags=flags, guards=guards)
     return kept._replace(guessed=True)
+
+
+def _forget_most(state: State) -> State:
+    """Only how the message was settled is left, and what makes a way one that nothing is said of."""
+    failed = state.failed and state.failed._replace(at=state.failed.caught)
+    return State(state.settled, state.settled_at, state.done[:1], state.after, failed, error=state.error, guessed=True)
 
 
 class TooLong(Exception):  # noqa: N818 - it says what a handler is

@@ -93,6 +93,14 @@ class Value:
         for name, value in more.items():
             setattr(self, name, value)
 
+    def under(self, key: Any) -> Value:
+        """The same, as what a name stands for that has a literal value on other ways."""
+        made = Value(self.kind)
+        for name in self.__slots__:
+            setattr(made, name, getattr(self, name))
+        made.key = key
+        return made
+
 
 class Called:
     """A call that may be reached: `effect` is what it does.
@@ -100,11 +108,13 @@ class Called:
     `chain` is its path, with the receivers' calls; `given` the values of its own arguments, `all_given` those of its receivers'
     calls as well. `related` says that the message is in it, `whole` that it is handed the message itself. `text` are the
     literal strings. `loops` are the loops over messages around it, `is_checked` that somebody looks at a response's status,
-    `guards` what was known on the first way to it. `is_lost` says that nobody waits for it.
+    `guards` what was known on the first way to it. `is_lost` says that nobody waits for it. `within` are the names of the
+    functions around it, `boxes` the lists that alone bring the message in.
     """
 
     __slots__ = (
         "all_given",
+        "boxes",
         "chain",
         "effect",
         "given",
@@ -122,6 +132,7 @@ class Called:
         "related",
         "text",
         "whole",
+        "within",
     )
 
     def __init__(self, mark: Mark, node: Invoke, chain: tuple[str, ...], given: list[Value], all_given: list[Value]) -> None:
@@ -131,6 +142,7 @@ class Called:
         self.given = given
         self.all_given = all_given
         self.related = False
+        self.boxes: tuple[Any, ...] = ()
         self.whole = False
         self.text = ""
         self.effect = PERHAPS
@@ -141,6 +153,7 @@ class Called:
         self.on_env = False
         self.guards: frozenset[Any] = frozenset()
         self.named: dict[str, Value] = {}
+        self.within: tuple[str, ...] = ()
         self.order = 0
         self.reached: set[State] = set()
 

@@ -122,6 +122,11 @@ export class Emulator implements AsyncDisposable {
 
   /** Lets a Worker answer a request: a path, a URL or a Request; the first Worker, unless one is named. */
   fetch(input: string | URL | Request, init?: RequestInit & { worker?: string }): Promise<Response>;
+  /**
+   * The bindings of a Worker (the first, unless one is named), to be called as its code calls them:
+   * `await emulator.env().DB.exec(sql)`, `await emulator.env().CACHE.get("key")`. Arguments and results are JSON.
+   */
+  env(worker?: string): Record<string, any>;
   /** The chances of faults, and how often each acted; with chances given, they are changed first. */
   faults(chances?: Record<string, number | [number, number]>): Promise<Record<string, any>>;
   /** A queue by its name. */

@@ -226,6 +226,19 @@ export class Emulator {
     return new Response([101, 204, 205, 304].includes(told.status) ? null : bytes, { status: told.status, headers: told.headers });
   }
 
+  /** The bindings of a Worker (the first, unless one is named), to be called as its code calls them: `await emulator.env().DB.exec(sql)`. */
+  env(worker) {
+    const chain = (binding, calls) => new Proxy(() => {}, {
+      get: (_, name) => {
+        if (typeof name === "symbol") return undefined;
+        if (name === "then" && calls.length)
+          return (...on) => this.request("POST", "/emulator/workers/call", { binding, calls, worker }).then(({ value }) => value).then(...on);
+        return name === "then" ? undefined : (...given) => chain(binding, [...calls, [name, ...given]]);
+      },
+    });
+    return new Proxy({}, { get: (_, binding) => (typeof binding === "symbol" || binding === "then" ? undefined : chain(binding, [])) });
+  }
+
   /** The chances of faults, and how often each acted; with chances given, they are changed first. */
   async faults(chances) {
     return chances === undefined ? this.request("GET", "/emulator/faults") : this.request("POST", "/emulator/faults", chances);

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from emulator.core.index import dequeue, ready_count, take_fresh, touch
+from emulator.core.fresh import ready_count, take_fresh
+from emulator.core.index import dequeue, touch
 from emulator.core.messages import FLYING
 from emulator.core.model import Flight
 

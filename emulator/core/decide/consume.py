@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from cfq_lint.facts import limits as cloudflare
 from emulator.core.decide.manage import dead_letter_queue
 from emulator.core.events import Delivered, Event, Settled
-from emulator.core.index import fresh_ids, ready_count
+from emulator.core.fresh import fresh_ids, ready_count
 from emulator.core.limits import SECOND_US
 from emulator.core.messages import FLYING, GONE, Message
 

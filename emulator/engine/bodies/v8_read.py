@@ -14,14 +14,14 @@ import re
 import warnings
 from array import array
 from datetime import UTC, datetime, timedelta
-from math import copysign
 from struct import error as struct_error
 from struct import unpack_from
 from types import GeneratorType
 from typing import TYPE_CHECKING, Any
 
 from emulator.engine.bodies.undefined import UNDEFINED
-from emulator.engine.bodies.v8_values import ERROR_TAGS, REGEXP_FLAGS, SAFE_MAX, VIEW_TYPECODES, ClonedError
+from emulator.engine.bodies.v8_bytes import Bytes
+from emulator.engine.bodies.v8_values import ERROR_TAGS, REGEXP_FLAGS, VIEW_TYPECODES, ClonedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
@@ -47,9 +47,9 @@ def decode(body: bytes) -> Any:
         raise ValueError(message) from error
 
 
-class _Reader:
+class _Reader(Bytes):
     def __init__(self, body: bytes) -> None:
-        self._body, self._at = body, 1
+        super().__init__(body, 1)
         self._version = self.varint()
         self.objects: list[Any] = []
 
@@ -82,64 +82,7 @@ class _Reader:
             found = self.view(found)
         return found
 
-    # --- bytes
-
-    def take(self, size_bytes: int) -> bytes:
-        end = self._at + size_bytes
-        if end > len(self._body):
-            raise IndexError("it ends too soon")
-        taken = self._body[self._at : end]
-        self._at = end
-        return taken
-
-    def varint(self) -> int:
-        number = shift = 0
-        while True:
-            digit = self._body[self._at]
-            self._at += 1
-            number |= (digit & 0x7F) << shift
-            shift += 7
-            if digit < 0x80:  # noqa: PLR2004 - the highest bit says that there are more
-                return number
-
-    def next_tag(self) -> int | None:
-        while self._at < len(self._body) and not self._body[self._at]:
-            self._at += 1  # padding
-        return self._body[self._at] if self._at < len(self._body) else None
-
-    def tag(self) -> int:
-        tag = self.next_tag()
-        self._at += 1
-        return self._body[self._at - 1] if tag is not None else self.take(1)[0]
-
-    def double(self) -> float:
-        (number,) = unpack_from("<d", self.take(8))
-        return float(number)
-
     # --- values that hold no others
-
-    def int32(self) -> int:
-        folded = self.varint()
-        return folded >> 1 ^ -(folded & 1)
-
-    def number(self) -> float:
-        number = self.double()
-        whole = number.is_integer() and abs(number) <= SAFE_MAX and (number != 0 or copysign(1, number) > 0)
-        return int(number) if whole else number
-
-    def bigint(self) -> int:
-        size = self.varint()
-        number = int.from_bytes(self.take(size >> 1), "little")
-        return -number if size & 1 else number
-
-    def one_byte(self) -> str:
-        return self.take(self.varint()).decode("latin-1")
-
-    def two_byte(self) -> str:
-        return self.take(self.varint()).decode("utf-16-le", "surrogatepass")
-
-    def utf8(self) -> str:
-        return self.take(self.varint()).decode("utf-8", "replace")
 
     def string(self) -> str:
         text: str = _READ[self.tag()](self)

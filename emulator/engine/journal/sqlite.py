@@ -210,6 +210,11 @@ class SQLiteJournal:
         while db.execute("DELETE FROM pieces WHERE piece = (SELECT min(piece) FROM pieces) AND piece < ?", (first,)).rowcount:
             yield
 
+    @property
+    def closed(self) -> bool:
+        """Whether the file has been let go."""
+        return self._connection is None
+
     def close(self) -> None:
         """Let go of the file, with what is left to write of a snapshot."""
         while self._connection is not None and self._keeping is not None:

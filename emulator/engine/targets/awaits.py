@@ -202,7 +202,11 @@ class _Late:
 
 
 def _give_up(awaitable: Any) -> None:
-    """Close what a dead process was about to await, and what that was about to: that nobody awaits it is no mistake."""
+    """Close what a dead process was about to await, and what that was given: that nobody awaits it is no mistake."""
+    frame = getattr(awaitable, "cr_frame", None)
+    for given in list(frame.f_locals.values()) if frame is not None else ():
+        if inspect.iscoroutine(given) and inspect.getcoroutinestate(given) == inspect.CORO_CREATED:
+            _give_up(given)
     close = getattr(awaitable, "close", None)
     if close is not None:
         with warnings.catch_warnings():

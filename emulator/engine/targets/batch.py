@@ -193,6 +193,10 @@ class MessageBatch:
         """Whether any message has been acknowledged so far."""
         return self._said.ack_all or any(message._word == _ACKED for message in self._all)  # noqa: SLF001 - as above
 
+    def let_go(self) -> None:
+        """Ask no fault any more: the messages, which the collector does not see, may not keep their delivery."""
+        self._said.crash = self._said.after = None
+
     def hear_no_more(self) -> None:
         """What is said from now on comes too late."""
         self._said.settled, self._said.plain = True, False
@@ -200,7 +204,8 @@ class MessageBatch:
     def settlement(self, batch: int, outcome: str, error: str | None, lost: frozenset[str] = frozenset()) -> Settle:
         """What the calls and the handler's end ask for. Later calls are ignored, with a warning."""
         said = self._said
-        said.settled, said.plain, said.crash = True, False, None
+        said.settled, said.plain = True, False
+        self.let_go()
         words = list(map(_WORD, self._all))
         retries: tuple[tuple[str, int | None], ...] = ()
         acks = _NONE

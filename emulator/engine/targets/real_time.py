@@ -125,7 +125,18 @@ class RealTime:
 
 def _end(loop: asyncio.AbstractEventLoop, thread: threading.Thread) -> None:
     """End a loop and its thread, also where nobody has closed what they were made for."""
-    loop.call_soon_threadsafe(loop.stop)
+    if thread.is_alive():
+        asyncio.run_coroutine_threadsafe(_let_go(loop), loop)
     thread.join(_PATIENCE_SECONDS)
     if not loop.is_running():
         loop.close()
+
+
+async def _let_go(loop: asyncio.AbstractEventLoop) -> None:
+    """End what is still read from and what still runs, such as the answer of an endpoint that was cut off; then the loop."""
+    await loop.shutdown_asyncgens()
+    rest = asyncio.all_tasks(loop) - {asyncio.current_task(loop)}
+    for task in rest:
+        task.cancel()
+    await asyncio.gather(*rest, return_exceptions=True)
+    loop.stop()

@@ -11,7 +11,6 @@ from base64 import b64encode
 from typing import TYPE_CHECKING, Any
 
 import httpx
-import msgspec
 
 from cfq_lint.facts import limits
 from emulator.core.commands import Settle
@@ -20,37 +19,16 @@ from emulator.engine.clock import moment
 from emulator.engine.delivery import CRASHED
 from emulator.engine.error_text import error_text
 from emulator.engine.faults import URL
-from emulator.engine.options import bounded_delay
+from emulator.engine.targets.queue_result import settlement
 
 if TYPE_CHECKING:
-    from emulator.core.events import Delivered
     from emulator.engine.delivery import Delivery
     from emulator.engine.targets.real_time import RealTime
 
 PUSH_SECONDS = 30.0
 """An endpoint has so many real seconds to answer."""
 _ANSWER_BYTES_MAX = 1_000_000
-_OUTCOME_CHARACTERS_MAX, _ERROR_CHARACTERS_MAX = 100, 200
-
-
-class _RetryBatch(msgspec.Struct):
-    retry: bool = False
-    delaySeconds: int | None = None  # noqa: N815 - the runtime's name
-
-
-class _RetryMessage(msgspec.Struct):
-    msgId: str  # noqa: N815 - the runtime's name
-    delaySeconds: int | None = None  # noqa: N815 - the runtime's name
-
-
-class _Result(msgspec.Struct):
-    """What an endpoint says of a batch."""
-
-    outcome: str
-    ackAll: bool = False  # noqa: N815 - the runtime's name
-    retryBatch: _RetryBatch | None = None  # noqa: N815 - the runtime's name
-    explicitAcks: list[str] = []  # noqa: N815 - the runtime's name; msgspec copies defaults
-    retryMessages: list[_RetryMessage] = []  # noqa: N815 - as above
+_ERROR_CHARACTERS_MAX = 200
 
 
 class URLTarget:
@@ -142,27 +120,3 @@ def _message(id: str, attempts: int, body: bytes, kind: str, timestamp_us: int) 
     if kind in {"text", "json"}:
         return shown | {"body": bodies.decode(body, kind)}
     return shown | {"body": b64encode(body).decode(), "encoding": "base64"}
-
-
-def settlement(event: Delivered, answer: bytes) -> Settle:
-    """What an endpoint's answer makes of a batch. Raises ValueError for one that names messages it was not given."""
-    result = msgspec.json.decode(answer, type=_Result)
-    known, retried = set(event.ids), result.retryMessages
-    if not {*result.explicitAcks, *(each.msgId for each in retried)} <= known:
-        raise ValueError("the answer names messages that are not in the batch")
-    batch = result.retryBatch or _RetryBatch()
-    warnings: list[str] = []
-
-    def bounded(delay_seconds: int | None, call: str) -> int | None:
-        if delay_seconds is None:
-            return None
-        taken, warning = bounded_delay(delay_seconds, limits.DELAY_SECONDS_MAX, call)
-        warnings.extend([warning] if warning else [])
-        return taken
-
-    retries = tuple([(each.msgId, bounded(each.delaySeconds, f"retry() of message {each.msgId}")) for each in retried])
-    batch_delay = bounded(batch.delaySeconds, "retryAll()")
-    return Settle(
-        event.queue, event.batch, result.outcome[:_OUTCOME_CHARACTERS_MAX], None, frozenset(result.explicitAcks),
-        retries, result.ackAll, batch.retry, batch_delay, warnings=tuple(warnings),
-    )  # fmt: skip

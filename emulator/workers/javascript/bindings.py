@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from emulator.workers.javascript.configuration import service, text
+from emulator.workers.javascript.workerd.configuration import service, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from emulator.workers.config import Config
 
 _PLAIN = (str, int, float, bool, list, dict, type(None))
-_NATIVE = frozenset({"durable_objects", "r2_buckets", "services", "assets", "version_metadata"})
 
 
 class Bound(NamedTuple):
@@ -30,8 +29,8 @@ class Bound(NamedTuple):
     values: dict[str, Any]
 
 
-def bound_of(config: Config, place: int, given: Mapping[str, Any]) -> Bound:
-    """The bindings of a configuration, with what a test gives."""
+def bound_of(config: Config, place: int, given: Mapping[str, Any], places: Mapping[str, int]) -> Bound:
+    """The bindings of a configuration, with what a test gives. `places` are those of the account's Workers by name."""
     plain = {**config.variables, **{name: value for name, value in given.items() if isinstance(value, _PLAIN)}}
     fakes = {name: value for name, value in given.items() if not isinstance(value, _PLAIN)}
     rows: dict[str, str] = {name: _value(name, value) for name, value in plain.items()}
@@ -48,37 +47,81 @@ def bound_of(config: Config, place: int, given: Mapping[str, Any]) -> Bound:
     for each in config.d1:
         links.append(("d1", each.identity))
         inner = f'(name = "fetcher", service = {text(service(place, "d1", each.identity))})'
-        wrapped = f'(moduleName = "cloudflare-internal:d1-api", innerBindings = [{inner}])'
-        rows[each.binding] = f"(name = {text(each.binding)}, wrapped = {wrapped})"
-    for row in _rows(config, "r2_buckets"):
-        native(str(row["binding"]), "r2Bucket", "r2", str(row.get("bucket_name") or row["binding"]))
-    objects = [row for row in _rows(config, "durable_objects") if not row.get("script_name")]
-    for row in objects:
-        rows[str(row["name"])] = f"(name = {text(str(row['name']))}, durableObjectNamespace = {text(str(row['class_name']))})"
+        rows[each.binding] = _wrapping(each.binding, "cloudflare-internal:d1-api", [inner])
+    for each in config.r2:
+        native(each.binding, "r2Bucket", "r2", each.identity)
+    for row in _rows(config, "assets"):
+        if row.get("binding") and row.get("directory"):
+            native(str(row["binding"]), "service", "assets", str(config.file.absolute().parent / str(row["directory"])))
+    rows |= dict(_of_workers(config, place, places))
+    rows |= dict(_of_versions(config))
     for name, key in config.others.items():
-        if name not in rows and name not in fakes and name not in plain:
+        if name not in rows and name not in fakes:
             links.append(("fake", name))
-            rows[name] = _wrapped(place, name, "missing", _lacking(name, key))
+            rows[name] = _ours(place, name, "missing", _lacking(config, name, key))
     for name in fakes:
         links.append(("fake", name))
-        rows[name] = _wrapped(place, name, "fake")
-    durable = tuple(dict.fromkeys(str(row["class_name"]) for row in objects))
-    return Bound(tuple(rows.values()), tuple(links), durable, fakes, plain)
+        rows[name] = _ours(place, name, "fake")
+    return Bound(tuple(rows.values()), tuple(links), (), fakes, plain)
 
 
-def _lacking(name: str, key: str) -> str:
-    return (
-        f"env.{name}, a binding of {key}, is not emulated: give the test's own, such as "
-        f"emu.worker(…, env={{{json.dumps(name)}: object}})"
-    )
+def durable_of(config: Config, configs: list[Config]) -> list[str]:
+    """The classes of a Worker that are Durable Objects: those that it or another Worker binds, or that it migrates to."""
+    found = {str(row["class_name"]): None for row in _rows(config, "durable_objects") if _own(config, row)}
+    for other in configs:
+        rows = _rows(other, "durable_objects")
+        found |= {str(row["class_name"]): None for row in rows if row.get("script_name") == config.script}
+    for step in config.settings.get("migrations") or ():
+        for key in ("new_classes", "new_sqlite_classes"):
+            found |= dict.fromkeys(step.get(key) or ())
+    return list(found)
 
 
-def _wrapped(place: int, name: str, module: str, said: str = "") -> str:
+def _own(config: Config, row: Mapping[str, Any]) -> bool:
+    return row.get("script_name") in {None, config.script}
+
+
+def _of_workers(config: Config, place: int, places: Mapping[str, int]) -> Iterator[tuple[str, str]]:
+    """Bindings to Durable Objects and to other Workers of the account, itself among them."""
+    for row in _rows(config, "durable_objects"):
+        name, where = str(row["name"]), place if _own(config, row) else places.get(str(row["script_name"]))
+        if where is not None:
+            leads = f"(className = {text(str(row['class_name']))}, serviceName = {text(f'worker{where}')})"
+            yield name, f"(name = {text(name)}, durableObjectNamespace = {leads})"
+    for row in _rows(config, "services"):
+        name, where = str(row["binding"]), places.get(str(row.get("service")))
+        if where is not None:
+            entry = f", entrypoint = {text(str(row['entrypoint']))}" if row.get("entrypoint") else ""
+            props = f", props = (json = {text(json.dumps(row['props']))})" if row.get("props") else ""
+            yield name, f"(name = {text(name)}, service = (name = {text(f'worker{where}')}{entry}{props}))"
+
+
+def _of_versions(config: Config) -> Iterator[tuple[str, str]]:
+    for row in _rows(config, "version_metadata"):
+        name = str(row["binding"])
+        yield name, _value(name, {"id": "00000000-0000-0000-0000-000000000000", "tag": "", "timestamp": "1970-01-01T00:00:00Z"})
+
+
+def _lacking(config: Config, name: str, key: str) -> str:
+    give = f"emu.worker(…, env={{{json.dumps(name)}: object}})"
+    if key in {"services", "durable_objects"}:
+        field = "service" if key == "services" else "script_name"
+        rows = [row for row in _rows(config, key) if name in {row.get("binding"), row.get("name")}]
+        other = next((row.get(field) for row in rows), None)
+        return f"env.{name} leads to the Worker {other!r}, which is not loaded: load its file with emu.worker(), or give {give}"
+    return f"env.{name}, a binding of {key}, is not emulated: give the test's own, {give}"
+
+
+def _ours(place: int, name: str, module: str, said: str = "") -> str:
     inner = [
         f'(name = "channel", service = {text(service(place, "fake", name))})', f'(name = "name", text = {text(name)})',
         f'(name = "text", text = {text(said)})',
     ]  # fmt: skip
-    return f'(name = {text(name)}, wrapped = (moduleName = "cfq-internal:{module}.js", innerBindings = [{", ".join(inner)}]))'
+    return _wrapping(name, f"cfq-internal:{module}.js", inner)
+
+
+def _wrapping(name: str, module: str, inner: list[str]) -> str:
+    return f"(name = {text(name)}, wrapped = (moduleName = {text(module)}, innerBindings = [{', '.join(inner)}]))"
 
 
 def _value(name: str, value: Any) -> str:

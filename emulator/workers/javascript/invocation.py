@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from emulator.engine.delivery import Delivery
-    from emulator.workers.javascript.wire import Connection, Reply
+    from emulator.workers.javascript.workerd.wire import Connection, Reply, Request
+
+
+class Told(msgspec.Struct):
+    """What an isolate has to say: `lines` of the console (place, level, text), a `failure`'s stack, and `calls`.
+
+    Calls are what a handler said of its messages: (ack, retry, ackAll or retryAll, id, delay in seconds).
+    """
+
+    lines: list[tuple[int, str, str]] = []  # msgspec copies defaults
+    failure: str | None = None
+    calls: list[tuple[str, str, int | None]] = []  # as above
 
 
 class Ended(NamedTuple):
@@ -27,13 +40,15 @@ class Invocation:
     process was ended by a fault, or its time was over.
     """
 
-    __slots__ = ("connection", "dead", "delivery", "ended", "failures", "id", "on_end", "worker")
+    __slots__ = ("calls", "connection", "dead", "delivery", "ended", "failures", "id", "on_end", "worker")
 
     def __init__(self, id: int, worker: int, delivery: Delivery | None, on_end: Callable[[Invocation], None]) -> None:
         self.id, self.worker, self.delivery, self.on_end = id, worker, delivery, on_end
         self.connection: Connection | None = None
         self.ended: Ended | None = None
         self.failures: list[str] = []
+        self.calls: list[tuple[str, str, int | None]] = []
+        """What the handler said of its messages, in order, where some of it has no effect or it slept meanwhile."""
         self.dead = False
 
     @property
@@ -52,3 +67,19 @@ class Wait:
 
     def __lt__(self, other: Wait) -> bool:
         return (self.due_us, self.place) < (other.due_us, other.place)
+
+
+_KV_CALLS = {"GET": "KV get", "PUT": "KV put", "DELETE": "KV delete"}
+
+
+def called(kind: str, name: str, request: Request) -> tuple[Any, ...]:
+    """What a request of a binding is called by people: as the same call of a Python Worker is."""
+    if kind == "out":
+        return request.method, request.target, request.body
+    if kind == "kv" and request.path and request.method in _KV_CALLS:
+        return _KV_CALLS[request.method], request.path
+    if kind == "d1":
+        asked = msgspec.json.decode(request.body)
+        rows = asked if isinstance(asked, list) else [asked]
+        return "D1", *((str(row.get("sql", "")), tuple(row.get("params") or ())) for row in rows)
+    return ("send", name) if kind == "queue" else (kind, name)

@@ -2,32 +2,48 @@
 
 from __future__ import annotations
 
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from emulator.engine.chance import remembered
 from emulator.engine.targets.python import NO_WAIT_FLAG
 from emulator.workers import setup
 from emulator.workers.bindings import Binding, Environment
 from emulator.workers.config import Config
-from emulator.workers.javascript.bindings import Bound, bound_of
-from emulator.workers.javascript.bundle import bundle
+from emulator.workers.javascript.bindings import Bound, bound_of, durable_of
+from emulator.workers.javascript.bundling.bundle import bundle
+from emulator.workers.javascript.bundling.evaluating import FIRST_LINE, Evaluated, evaluating
 from emulator.workers.javascript.bundling.options import build_options
-from emulator.workers.javascript.configuration import Script, files
-from emulator.workers.javascript.evaluating import FIRST_LINE, evaluating
-from emulator.workers.javascript.runtime import Workerd
-from emulator.workers.javascript.services import Services
-from emulator.workers.javascript.source_map import SourceMap
-from emulator.workers.javascript.toolchain import find
+from emulator.workers.javascript.bundling.source_map import SourceMap
+from emulator.workers.javascript.bundling.stacks import on_source
+from emulator.workers.javascript.dev_vars import read_dev_vars
+from emulator.workers.javascript.errors import SourceRefused
+from emulator.workers.javascript.toolchain import cache_folder, find
 from emulator.workers.javascript.worker import Worker
+from emulator.workers.javascript.workerd.configuration import Script
+from emulator.workers.javascript.workerd.object_alarms import ObjectAlarms
+from emulator.workers.javascript.workerd.runtime import Workerd
+from emulator.workers.javascript.workerd.services import Services
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
     from emulator.workers.host import Host
-    from emulator.workers.javascript.bundle import Bundle
+    from emulator.workers.javascript.bundling.bundle import Bundle
+    from emulator.workers.javascript.bundling.options import BuildOptions
     from emulator.workers.javascript.toolchain import Toolchain
     from emulator.workers.outgoing import Outgoing
+
+
+class Loaded(NamedTuple):
+    """A Worker before it is bound: what it is bound to depends on the others, which may be loaded later."""
+
+    config: Config
+    date: str
+    built: Bundle
+    evaluated: Evaluated
+    given: Mapping[str, Any]
 
 
 class JavaScript(Workerd):
@@ -35,9 +51,13 @@ class JavaScript(Workerd):
 
     def __init__(self, host: Host) -> None:
         self.services = Services(host)
-        self.scripts: list[Script] = []
-        self.configs: list[Config] = []
+        self.loaded: list[Loaded] = []
         super().__init__(host.now_us, host.account.seed, self.services)
+        self.services.alarms = ObjectAlarms(
+            host,
+            lambda worker, given, on_end: self.begin(worker, "alarm", given, on_end),
+            lambda worker, text: self.services.workers[worker].hear("error", text),
+        )
 
 
 def load(
@@ -53,41 +73,57 @@ def load(
     `secrets` and plain values of `bindings` stand in its `env`; what else is in `bindings` stands in for what is not emulated.
     Raises ConfigRefused: a tool that is missing, source that cannot be built, a Worker that does not start.
     """
-    runtime = _runtime(host)
-    tools = find(config.file.absolute().parent)
-    date = min(config.date or tools.newest_date, tools.newest_date)
-    options = build_options(config.file, date, config.flags, config.settings)
-    built = bundle(options, tools)
+    runtime, folder = _runtime(host), config.file.absolute().parent
+    key = (str(config.file), config.date, tuple(sorted(config.flags)), repr(config.settings))
+    tools, date, options, built, evaluated = remembered(("bundle", *key), lambda: _built(config, folder))
+    given = {**read_dev_vars(folder), **(secrets or {}), **(bindings or {})}
+    loaded = [*runtime.loaded, Loaded(config, date, built, evaluated, given)]
+    bound = _bound(loaded)
     setup.install(host.account, config, host.claimed)
-    place = len(runtime.scripts)
-    given = {**_dev_vars(config), **(secrets or {}), **(bindings or {})}
-    bound = bound_of(config, place, given)
-    script = _script(config, place, date, built, bound)
+    mapped = _mapping(built, folder)
     worker = Worker(
-        host, options.entry, config.script, _env(host, config, bound), place=place, runtime=runtime,
-        source_map=_mapping(built, script, options.folder), exposes_codes=config.exposes_codes, responder=fetch,
-        fakes=bound.fakes,
+        host, options.entry, config.script, _env(host, config, bound[-1]), place=len(runtime.loaded), runtime=runtime,
+        source_map=mapped, exposes_codes=config.exposes_codes, responder=fetch, fakes=bound[-1].fakes,
+        assets=config.settings.get("assets") or {},
     )  # fmt: skip
     runtime.services.workers.append(worker)
     try:
-        _start(runtime, tools, [*runtime.scripts, script])
+        _start(runtime, tools.workerd, [_script(place, *each) for place, each in enumerate(zip(loaded, bound, strict=True))])
+    except SourceRefused as refused:
+        runtime.services.workers.pop()
+        raise SourceRefused(mapped(refused.text)) from None
     except BaseException:
         runtime.services.workers.pop()
         raise
-    runtime.scripts.append(script)
-    runtime.configs.append(config)
+    runtime.loaded = loaded
     for name, consumer in config.consumers.items():
         if consumer.type == "worker":
             host.attach(worker, name)
-    host.schedule(config.owner, config.crons, worker.scheduled)
+    if config.crons:
+        host.schedule(config.owner, config.crons, worker.scheduled)
     return worker
+
+
+@lru_cache(maxsize=64)
+def _tools(folder: Path, _cache: Path) -> Toolchain:
+    """The programs for a project, looked for once."""
+    return find(folder)
+
+
+def _built(config: Config, folder: Path) -> tuple[Toolchain, str, BuildOptions, Bundle, Evaluated]:
+    """The programs, the compatibility date that they know, and the Worker's bundle."""
+    tools = _tools(folder, cache_folder())
+    date = min(config.date or tools.newest_date, tools.newest_date)
+    options = build_options(config.file, date, config.flags, config.settings)
+    built = bundle(options, tools)
+    return tools, date, options, built, evaluating(built.modules[0].file.read_text(encoding="utf-8"))
 
 
 def load_file(host: Host, main: Path, **options: Any) -> Worker:
     """Load one file of code, for every consumer of the account that waits for a handler. Likewise."""
-    waiting = {name: queue.consumer for name, queue in sorted(host.account.state.queues.items()) if setup.lacks_handler(queue)}
+    waiting = [name for name, queue in sorted(host.account.state.queues.items()) if setup.lacks_handler(queue)]
     config = Config(
-        file=main, script=main.stem, main=main, consumers={}, bindings=dict(_named(host)), variables={}, kv=(), d1=(),
+        file=main, script=main.stem, main=main, consumers={}, bindings=dict(_named(host)), variables={}, kv=(), d1=(), r2=(),
         others={}, flags=host.flags, content_type=host.content_type, exposes_codes=True, classes=None,
         settings={"main": main.name},
     )  # fmt: skip
@@ -115,36 +151,39 @@ def _runtime(host: Host) -> JavaScript:
     return made
 
 
-def _script(config: Config, place: int, date: str, built: Bundle, bound: Bound) -> Script:
-    """The Worker as workerd runs it."""
-    main, *others = built.modules
-    made = evaluating(main.file.read_text(encoding="utf-8"))
-    modules: list[tuple[str, str, str | bytes]] = [(main.name, "esModule", made.text)]
+def _bound(loaded: list[Loaded]) -> list[Bound]:
+    """The bindings of all, each with its exports that are Durable Objects."""
+    places = {each.config.script: place for place, each in enumerate(loaded)}
+    configs = [each.config for each in loaded]
+    return [
+        bound_of(each.config, place, each.given, places)._replace(
+            durable=tuple([name for name in durable_of(each.config, configs) if name in each.evaluated.exports])
+        )
+        for place, each in enumerate(loaded)
+    ]
+
+
+def _script(place: int, loaded: Loaded, bound: Bound) -> Script:
+    """A Worker as workerd runs it."""
+    main, *others = loaded.built.modules
+    modules: list[tuple[str, str, str | bytes]] = [(main.name, "esModule", loaded.evaluated.text)]
     modules += [(each.name, each.kind, each.file.read_bytes()) for each in others]
     return Script(
-        place, date, config.flags | built.flags, tuple(modules), made.exports, made.awaits, bound.rows, bound.links,
-        bound.durable,
+        place, loaded.date, loaded.config.flags | loaded.built.flags, tuple(modules), loaded.evaluated.exports,
+        loaded.evaluated.awaits, bound.rows, bound.links, bound.durable,
     )  # fmt: skip
 
 
-def _start(runtime: JavaScript, tools: Toolchain, scripts: list[Script]) -> None:
-    alone = len(scripts) == 1 and not scripts[0].durable and not any(" service " in row for row in scripts[0].bindings)
+def _start(runtime: JavaScript, workerd: Path, scripts: list[Script]) -> None:
+    alone = len(scripts) == 1 and not scripts[0].durable and not scripts[0].calls_workers
     waits = not any(NO_WAIT_FLAG in each.flags for each in scripts)
-    runtime.run(tools.workerd, files(scripts), tuple(range(len(scripts))), alone=alone, waits=waits)
+    runtime.run(workerd, tuple(scripts), alone=alone, waits=waits)
 
 
-def _mapping(built: Bundle, script: Script, folder: Path) -> Callable[[str], str]:
+def _mapping(built: Bundle, folder: Path) -> Callable[[str], str]:
     """Puts stacks onto the lines of the source, and takes our own frames out."""
-    from emulator.workers.javascript.stacks import on_source
-
-    found = None if built.source_map is None else SourceMap(built.source_map, folder)
-    return partial(on_source, found, script.main, FIRST_LINE)
-
-
-def _dev_vars(config: Config) -> dict[str, str]:
-    from emulator.workers.javascript.dev_vars import read_dev_vars
-
-    return read_dev_vars(config.file.absolute().parent)
+    found = None if built.source_map is None else SourceMap(built.source_map, folder.resolve())
+    return partial(on_source, found, built.modules[0].name, FIRST_LINE)
 
 
 def _env(host: Host, config: Config, bound: Bound) -> Environment:

@@ -6,11 +6,11 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from emulator.engine.clock import SECOND_US, WallClock, real_seconds
 from emulator.workers.javascript.errors import NodeMissing, SetupFailed
 from emulator.workers.javascript.toolchain import PINNED, cache_folder, find, find_node, node_wheel
 
@@ -41,12 +41,12 @@ def fill(say: Callable[[str], None]) -> Toolchain:
         (work / "package.json").write_text("{}\n", encoding="utf-8")
         packages = [f"{name}@{version}" for name, version in PINNED.items()]
         say(f"installing {' and '.join(packages)} with npm, about 170 MB in {folder}")
-        began = time.monotonic()
+        began = real_seconds()
         _install(npm, packages, work)
         find(work)
         with suppress(OSError):  # another setup was first
             work.rename(folder)
-        say(f"done in {time.monotonic() - began:.0f} s")
+        say(f"done in {real_seconds() - began:.0f} s")
     finally:
         shutil.rmtree(work, ignore_errors=True)
     return find(folder)
@@ -83,5 +83,5 @@ def _sweep(folder: Path) -> None:
     """Delete what setups that were killed have left."""
     for left in folder.glob(f"{_PARTIAL}*"):
         with suppress(OSError):
-            if time.time() - left.stat().st_mtime > _STALE_SECONDS:
+            if WallClock().now_us() / SECOND_US - left.stat().st_mtime > _STALE_SECONDS:
                 shutil.rmtree(left, ignore_errors=True)

@@ -10,13 +10,13 @@ import msgspec
 from emulator.engine import bodies
 from emulator.engine.bodies import json_text
 from emulator.engine.faults import WORKERD
-from emulator.engine.targets.url import settlement
+from emulator.engine.targets.queue_result import settlement
 
 if TYPE_CHECKING:
     from emulator.core.commands import Settle
     from emulator.engine.delivery import Delivery
     from emulator.workers.javascript.invocation import Invocation
-    from emulator.workers.javascript.runtime import Workerd
+    from emulator.workers.javascript.workerd.runtime import Workerd
 
 CUT = "exceededWallTime"
 _V8 = b"\xff"
@@ -65,6 +65,7 @@ class WorkerdTarget:
         invocation = self._running.pop(delivery.event.batch, None)
         if invocation is not None:
             self.runtime.kill(invocation)
+            _say(delivery, invocation.calls)
         return delivery.settlement(CUT, f"{type(error).__name__}: {error}")
 
     def _settle(self, delivery: Delivery, invocation: Invocation) -> Settle:
@@ -74,7 +75,12 @@ class WorkerdTarget:
         if not outcome:
             answer = msgspec.json.decode(how.body)
             outcome, settle = answer["outcome"], settlement(delivery.event, how.body)
-            error = error or answer.get("driver", "")
+            error = error or answer.get("driver") or ""
+        if settle is not None:
+            settle = _in_order(delivery, settle)
+        if invocation.calls and settle is not None:
+            _say(delivery, invocation.calls, dict(settle.retries), settle.retry_all_delay_seconds)
+            settle = delivery.settlement(outcome)
         if outcome == "ok" and settle is not None:
             return settle
         text = self._mapped(error or outcome)
@@ -83,6 +89,36 @@ class WorkerdTarget:
         if settle is None or delivery.crashed:
             return delivery.settlement(outcome, text)
         return msgspec.structs.replace(settle, error=text)
+
+
+def _in_order(delivery: Delivery, settle: Settle) -> Settle:
+    """What was asked for, in the order of the batch."""
+    if len(settle.retries) < 2:  # noqa: PLR2004 - there is no order
+        return settle
+    place = {id: n for n, id in enumerate(delivery.event.ids)}
+    return msgspec.structs.replace(settle, retries=tuple(sorted(settle.retries, key=lambda each: place[each[0]])))
+
+
+def _say(
+    delivery: Delivery,
+    calls: list[tuple[str, str, int | None]],
+    delays: dict[str, int | None] | None = None,
+    batch_delay: int | None = None,
+) -> None:
+    """Say the same again to the batch as the engine has it, which warns of what has no effect.
+
+    `delays` by id and `batch_delay` are those that the runtime told at the end; without them each call's own counts.
+    """
+    messages, batch = {message.id: message for message in delivery.batch.messages}, delivery.batch
+    for call, id, own in calls:
+        if call == "ack":
+            messages[id].ack()
+        elif call == "retry":
+            messages[id].retry(delay_seconds=own if delays is None else delays.get(id))
+        elif call == "ackAll":
+            batch.ack_all()
+        else:
+            batch.retry_all(delay_seconds=own if delays is None else batch_delay)
 
 
 def batch_of(delivery: Delivery) -> dict[str, Any]:

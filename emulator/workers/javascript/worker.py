@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from emulator.workers.bindings import Environment
     from emulator.workers.host import Host
     from emulator.workers.javascript.invocation import Invocation
-    from emulator.workers.javascript.runtime import Workerd
+    from emulator.workers.javascript.workerd.runtime import Workerd
     from emulator.workers.outgoing import Outgoing
 
 _OK = 200
@@ -30,7 +30,7 @@ class Worker(Attachable):
     """A loaded Worker: `env` (its bindings, for the test), `await fetch(request)`, `await scheduled(cron)`.
 
     `console` holds what it wrote (level, text), with stacks on the lines of its source; `fetches` the requests that it sent.
-    `responder` answers those, and `fakes` stand in for bindings that are not emulated.
+    `responder` answers those, `fakes` stand in for bindings that are not emulated, `assets` are settings of static files.
     """
 
     def __init__(
@@ -46,7 +46,9 @@ class Worker(Attachable):
         exposes_codes: bool,
         responder: Callable[[Outgoing], Any] | None,
         fakes: Mapping[str, Any],
+        assets: Mapping[str, Any],
     ) -> None:
+        self.assets = assets
         self.env, self.responder, self.fakes, self.exposes_codes = env, responder, dict(fakes), exposes_codes
         self.name = name
         self.console: list[Line] = []

@@ -95,7 +95,8 @@ def _of_config(host: Host, found: Config, main: Path, more: dict[str, Any], resp
     for name, consumer in found.consumers.items():
         if consumer.type == "worker":
             host.attach(worker, name)
-    host.schedule(found.owner, found.crons, worker.scheduled)
+    if found.crons:
+        host.schedule(found.owner, found.crons, worker.scheduled)
     return worker
 
 

@@ -9,8 +9,9 @@ import os
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from emulator.workers.python import asgi, worker_time, wsgi
+from emulator.workers.python import worker_time
 from emulator.workers.python.errors import ConversionError, JsException, NotEmulated
+from emulator.workers.python.gateways import asgi, wsgi
 from emulator.workers.python.javascript import convert, js_globals
 from emulator.workers.python.javascript.forms import Blob, File, FormData
 from emulator.workers.python.javascript.headers import Headers

@@ -20,7 +20,9 @@ from emulator.workers.python.console import Console
 from emulator.workers.python.entry import ARGUMENTS, HANDLERS, Entry, call_with, places
 from emulator.workers.python.errors import FetchRefused, JsException, hearing, tell
 from emulator.workers.python.importing import Importer
+from emulator.workers.python.javascript.convert import options_of
 from emulator.workers.python.javascript.http_values import Request, Response, request_of
+from emulator.workers.python.javascript.js_events import unless_aborted
 from emulator.workers.python.runtime_names import missing
 from emulator.workers.python.stand_ins import stand_ins
 from emulator.workers.python.surroundings import Surroundings
@@ -179,15 +181,19 @@ class Worker:
 
     @asks
     async def _fetch_out(self, resource: Any, init: Any = None, /, **options: Any) -> Response:
-        """The Worker's own `fetch`. Raises FetchRefused without a responder."""
+        """The Worker's own `fetch`. Raises FetchRefused without a responder, and what a `signal` was aborted with."""
         options.pop("fetcher", None)
+        signal = options_of(init, options).get("signal")
+        if signal is not None:
+            signal.throwIfAborted()
         request = Request(resource, init, **options)
         at = moment(self._host.now_us())
         sent = Outgoing(str(request.method), request.url, request.headers, request.body or b"", at)
         if self.responder is None:
             self.fetches.append(sent)
             raise FetchRefused(sent.method, sent.url)
-        answer = await late_call((sent.method, sent.url, sent.body), lambda: self._answer(sent), lambda: JsException(LOST))
+        call = late_call((sent.method, sent.url, sent.body), lambda: self._answer(sent), lambda: JsException(LOST))
+        answer = await call if signal is None else await unless_aborted(call, signal)
         status, headers, body = answer_of(answer)
         response = Response(body, status, responses.get(status, ""), headers)
         response.url = request.url

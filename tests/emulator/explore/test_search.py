@@ -135,8 +135,8 @@ def test_a_setup_may_make_its_emulator_itself_and_be_async():
 
 
 def test_processes_find_the_same():
-    one = explore(twins.take_then_act, charged_once)
-    two = explore(twins.take_then_act, charged_once, workers=2)
+    one = explore(twins.key_of_the_table, charged_once)
+    two = explore(twins.key_of_the_table, charged_once, workers=2)
     assert two.as_dict() == one.as_dict()
     broken, again = explore(nested, charged_once), explore(nested, charged_once, workers=2)
     assert again.as_dict() == broken.as_dict()
@@ -171,3 +171,15 @@ def test_a_user_s_functions_are_as_before_afterwards():
     code = twins.guard_after_effect.__code__, Bank.charge.__code__
     explore(twins.guard_after_effect, charged_once)
     assert (twins.guard_after_effect.__code__, Bank.charge.__code__) == code
+
+
+def test_a_run_leaves_nothing_behind():
+    import gc
+
+    from emulator.testing.emulator import Emulator as Made
+
+    before = sum(type(each) is Made for each in gc.get_objects())
+    explore(twins.guard_with_effect, charged_once, max_faults=1)
+    explore(twins.check_then_act, charged_once, replay="5:1")
+    gc.collect()
+    assert sum(type(each) is Made for each in gc.get_objects()) <= before + 1

@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from emulator.workers.javascript import bundle as bundling
-from emulator.workers.javascript.bundle import bundle
+from emulator.workers.javascript.bundling import bundle as bundling
+from emulator.workers.javascript.bundling.bundle import bundle
 from emulator.workers.javascript.bundling.module_rules import kind_of, rules_of
 from emulator.workers.javascript.bundling.node_builtins import missing_flags, node_mode
 from emulator.workers.javascript.bundling.options import build_options
+from emulator.workers.javascript.bundling.source_map import SourceMap
 from emulator.workers.javascript.errors import SourceRefused
-from emulator.workers.javascript.source_map import SourceMap
 from tests.emulator.server import wrangler_cli
 
 from .workerd import answer

@@ -101,6 +101,15 @@ await held.send(2);
 await held.purge();
 assert.equal((await held.metrics()).backlogCount, 0);
 
+const { DB, CACHE } = emulator.env();
+await DB.exec("CREATE TABLE t (n INTEGER, s TEXT); INSERT INTO t VALUES (1, 'a'), (2, 'b');");
+assert.deepEqual((await DB.prepare("SELECT s FROM t WHERE n > ?").bind(1).all()).results, [{ s: "b" }]);
+await CACHE.put("k", JSON.stringify({ seen: true }));
+assert.deepEqual(await CACHE.get("k", "json"), { seen: true });
+assert.match(await said(DB.exec("SELECT nonsense")), /D1_ERROR: no such column: nonsense/);
+assert.match(await said(emulator.env("b").DB.exec("x")), /^there is no binding 'DB' \\(bindings: none\\)/);
+assert.equal(await (await emulator.fetch("/table")).text(), "2");
+
 assert.equal((await emulator.faults({ duplicates: 0.5 })).duplicates, 0.5);
 for (let n = 0; n < 3; n++) await emulator.reset();
 assert.deepEqual(await emulator.fates(), []);
@@ -112,8 +121,9 @@ console.log("done");
 """
 A = """
 export default {
-  async fetch(request: Request): Promise<Response> {
+  async fetch(request: Request, env: { DB: D1Database }): Promise<Response> {
     const { pathname, search } = new URL(request.url);
+    if (pathname === "/table") return new Response(String((await env.DB.prepare("SELECT count(*) n FROM t").first<{ n: number }>())?.n));
     if (pathname === "/throw") throw new Error("on purpose");
     if (pathname === "/out") return fetch("https://elsewhere.example/");
     const bytes = new Uint8Array(await request.arrayBuffer()).reverse();
@@ -135,6 +145,9 @@ def test_every_call_of_the_client(tools, node, tmp_path):
         (tmp_path / name / "src").mkdir(parents=True)
         (tmp_path / name / "src" / "index.ts").write_text(source)
         config = {"name": name, "main": "src/index.ts", "compatibility_date": "2026-06-01", "queues": queues}
+        if name == "a":
+            config["d1_databases"] = [{"binding": "DB", "database_id": "orders"}]
+            config["kv_namespaces"] = [{"binding": "CACHE", "id": "cache"}]
         (tmp_path / name / "wrangler.jsonc").write_text(json.dumps(config))
     (tmp_path / "node_modules").symlink_to(ROOM / "node_modules")
     (tmp_path / "script.mjs").write_text(SCRIPT)

@@ -51,3 +51,13 @@ def test_an_export_of_any_other_kind_is_refused_as_by_the_runtime(tmp_path, sour
         emu.worker(path)
     assert str(caught.value).startswith("Uncaught TypeError: ")
     assert str(caught.value).endswith(message)
+
+
+def test_what_a_module_throws_when_it_is_loaded_is_told_at_its_line(tmp_path):
+    source = "interface Gone { a: 1 }\nfunction fails(): never {\n  throw new RangeError('too early');\n}\nexport const x = fails();\n"
+    path = write(tmp_path, f"{source}{HANDLER}", compatibility_flags=["nodejs_compat"], compatibility_date="2026-11-01", queues=consumes())
+    with Emulator.from_wrangler(path) as emu, pytest.raises(SourceRefused) as caught:
+        emu.worker(path)
+    assert str(caught.value).splitlines() == [
+        "Uncaught RangeError: too early", "  at src/index.ts:3:9 in fails", "  at src/index.ts:5:18",
+    ]  # fmt: skip

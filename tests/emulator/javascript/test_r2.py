@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from emulator.workers.javascript.bundle import Module
+from emulator.workers.javascript.bundling.bundle import Module
 from emulator.workers.stores.r2 import R2
 from emulator.workers.stores.r2_requests import Condition, Metadata, R2Refused, Range
 from emulator.workers.stores.r2_wire import answer as wire

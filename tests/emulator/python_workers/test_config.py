@@ -131,13 +131,12 @@ def test_a_test_puts_objects_there_in_every_way(emu, write):
 
 
 def test_a_test_s_binding_replaces_one_that_is_not_emulated(write):
-    bucket = {"r2_buckets": [{"binding": "BUCKET", "bucket_name": "b"}]}
-    worker = write("", **bucket)
+    worker = write("", ai={"binding": "AI"})
     for touch in (lambda b: b.put, lambda b: b["x"], lambda b: b(), lambda b: setattr(b, "x", 1), list):
-        with pytest.raises(NotImplementedError, match=r"not emulated: env\.BUCKET, a binding of r2_buckets"):
-            touch(worker.env.BUCKET)
-    worker.env.BUCKET = {"k": "v"}
-    assert worker.env.BUCKET == {"k": "v"}
+        with pytest.raises(NotImplementedError, match=r"not emulated: env\.AI, a binding of ai"):
+            touch(worker.env.AI)
+    worker.env.AI = {"k": "v"}
+    assert worker.env.AI == {"k": "v"}
 
 
 def test_another_worker_may_be_bound(emu, write, run):

@@ -248,9 +248,10 @@ def test_many_bindings(load, run):
     response = run(worker.fetch("https://example.com/"))
     assert json.loads(run(response.text())) == {"region": "weur", "limits": 10, "key": "s3cret", "clock": 12}
     assert run(run(worker.fetch("https://example.com/missing")).text()) == "None"
-    for path, said in (("r2", "env.BUCKET, a binding of r2_buckets"), ("ai", "env.AI, a binding of ai")):
-        with pytest.raises(NotImplementedError, match=f"not emulated: {said}"):
-            run(worker.fetch(f"https://example.com/{path}"))
+    run(worker.fetch("https://example.com/r2"))
+    assert run(run(worker.env.BUCKET.get("key")).text()) == "value"
+    with pytest.raises(NotImplementedError, match=r"not emulated: env\.AI, a binding of ai"):
+        run(worker.fetch("https://example.com/ai"))
     assert "not emulated" in repr(worker.env.ROOM)
     assert "not emulated" in repr(worker.env.OTHER)
 
@@ -313,6 +314,6 @@ def test_a_file_is_loaded_for_the_consumers_that_wait(tmp_path):
 
 def test_every_fixture_has_a_test():
     names = {folder.name for folder in WORKERS.iterdir() if folder.is_dir() and not folder.name.startswith((".", "_"))}
-    names.remove("conformance")  # which has a module of tests
+    names -= {"conformance", "cron"}  # which have modules of tests
     assert len(names) >= 15
     assert {f"test_{name}" for name in names} <= globals().keys()

@@ -209,10 +209,11 @@ def test_nothing_is_left_when_an_emulator_has_gone():
     assert not set(names) & sys.modules.keys()
 
 
-def test_a_worker_that_consumes_nothing_goes_before_its_emulator(emu):
+def test_a_worker_that_is_closed_leaves_nothing_behind(emu):
     worker = emu.worker(WORKERS / "single_file" / "worker.py")
     names = [name for name in sys.modules if name.startswith(worker.module.__package__)]
     assert len(names) == 2
+    worker.close()
     del worker
     gc.collect()
     assert not set(names) & sys.modules.keys()

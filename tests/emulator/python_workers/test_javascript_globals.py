@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 
 WORKER = """
@@ -67,6 +68,27 @@ async def go(self):
     return before, signal.aborted, signal.reason.name, heard
 """)
     assert (found, seconds) == ((False, True, "TimeoutError", ["abort", "AbortError"]), 6)
+
+
+def test_a_signal_ends_a_fetch(emu, write):
+    async def never(_outgoing):
+        await asyncio.sleep(1_000)
+
+    found, seconds = seen(emu, write, """
+async def go(self):
+    said = []
+    for signal in (js.AbortSignal.timeout(2_500), js.AbortSignal.abort()):
+        try:
+            await js.fetch("https://example.com/", signal=signal)
+        except Exception as error:
+            said.append(error.name)
+    try:
+        await js.fetch("https://example.com/", to_js({"signal": js.AbortSignal.timeout(500)}, dict_converter=js.Object.fromEntries))
+    except Exception as error:
+        said.append(error.name)
+    return said
+""", fetch=never)
+    assert (found, seconds) == (["TimeoutError", "AbortError", "TimeoutError"], 3)
 
 
 def test_crypto_is_the_same_in_every_run(emu, write):

@@ -226,7 +226,7 @@ SWALLOWED = [
     ("js.WebSocketPair.new()", "js.WebSocketPair"),
     ("js.console.table([1])", "console.table"),
     ("self.env.NEW.use()", "env.NEW, a binding of things_to_come"),
-    ("'x' in self.env.BUCKET", "env.BUCKET, a binding of r2_buckets"),
+    ("'x' in self.env.IMAGES", "env.IMAGES, a binding of images"),
     ("js.Object.freeze({})", "Object.freeze"),
     ("js.Date.UTC(2026)", "Date.UTC"),
     ("js.JSON.rawJSON('1')", "JSON.rawJSON"),
@@ -247,7 +247,7 @@ SWALLOWED = [
     ("await self.env.KV.get('k', 'stream')", "KV values as streams"),
     ("self.env.KV.deleteBulk(['k'])", "KV.deleteBulk"),
     ("await self.env.DB.dump()", "D1.dump"),
-    ("self.env.BUCKET.put('k', 'v')", "env.BUCKET, a binding of r2_buckets"),
+    ("await self.env.BUCKET.put('k', object())", "R2 put() of object"),
     ("self.env.AI.run('m')", "env.AI, a binding of ai"),
     ("await self.env.VECTORS.query([1])", "env.VECTORS, a binding of vectorize"),
 ]  # fmt: skip
@@ -268,7 +268,7 @@ def test_what_is_not_emulated_is_told_though_the_worker_swallows_it(emu, write, 
                 except Exception:
                     pass
     """, {"src/helper.so": ""}, kv_namespaces=[{"binding": "KV", "id": "1" * 32}], r2_buckets=[{"binding": "BUCKET", "bucket_name": "b"}],
-        ai={"binding": "AI"}, things_to_come=[{"binding": "NEW"}], vectorize=[{"binding": "VECTORS", "index_name": "v"}], d1_databases=[{"binding": "DB", "database_id": "1"}])
+        ai={"binding": "AI"}, images={"binding": "IMAGES"}, things_to_come=[{"binding": "NEW"}], vectorize=[{"binding": "VECTORS", "index_name": "v"}], d1_databases=[{"binding": "DB", "database_id": "1"}])
     emu.env.KV.put("k", "v")
     for n in range(3):
         emu.env.JOBS.send(n)
@@ -288,9 +288,9 @@ def test_who_asks_whether_there_is_a_member_is_told_no(write):
 
 
 def test_what_a_test_itself_asks_for_is_raised_and_not_told(write):
-    worker = write("", r2_buckets=[{"binding": "BUCKET", "bucket_name": "b"}])
+    worker = write("", ai={"binding": "AI"})
     with pytest.raises(NotEmulated):
-        worker.env.BUCKET.get("k")
+        worker.env.AI.run("k")
     assert worker.console == []
 
 

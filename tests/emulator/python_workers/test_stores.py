@@ -228,3 +228,44 @@ def test_d1_sessions(db, run):
     assert run(session.prepare("SELECT 1 AS one").first("one")) == 1
     run(session.batch([session.prepare("SELECT 1")]))
     assert session.getBookmark()
+
+
+def test_r2_keeps_objects_with_metadata(emu, write, run):
+    worker = write("""
+        from workers import Headers, WorkerEntrypoint
+        class Default(WorkerEntrypoint):
+            async def queue(self, batch, env=None, ctx=None):
+                bucket = self.env.BUCKET
+                for m in batch.messages:
+                    await bucket.put(f"in/{m.id}.json", '{"n": [1]}', httpMetadata={"contentType": "application/json"}, customMetadata={"by": "me"})
+                    m.ack()
+            async def look(self, key):
+                bucket = self.env.BUCKET
+                found = await bucket.get(key)
+                again = await bucket.get(key, {"onlyIf": {"etagDoesNotMatch": found.etag}})
+                part = await bucket.get(key, range={"offset": 1, "length": 3})
+                headers = Headers()
+                found.writeHttpMetadata(headers)
+                page = await bucket.list(prefix="in/", limit=1)
+                kept = await bucket.put(key, "other", onlyIf={"etagMatches": "not this"})
+                return ((await found.json()).n, found.customMetadata.by, found.httpEtag == f'"{found.etag}"', headers.get("content-type"),
+                        hasattr(again, "text"), await part.text(), page.truncated, page.objects[0].size, kept, await bucket.get("none"), await bucket.head("none"))
+            async def parts(self):
+                upload = await self.env.BUCKET.createMultipartUpload("big")
+                first = await upload.uploadPart(1, b"x" * (5 * 1024 * 1024))
+                last = await self.env.BUCKET.resumeMultipartUpload("big", upload.uploadId).uploadPart(2, "end")
+                made = await upload.complete([first, last])
+                await self.env.BUCKET.delete(["big"])
+                return made.size, made.etag.endswith("-2"), await self.env.BUCKET.head("big")
+            async def wrong(self):
+                await self.env.BUCKET.put("k", "v", md5="00" * 16)
+    """, r2_buckets=[{"binding": "BUCKET", "bucket_name": "b"}])
+    sent = emu.queue("jobs").send(1)
+    emu.run_until_idle()
+    assert not emu.errors
+    found = run(worker.call("look", f"in/{sent.id}.json"))
+    assert found == ([1], "me", True, "application/json", False, '"n"', False, 10, None, None, None)
+    assert run(worker.call("parts")) == (5 * 1024 * 1024 + 3, True, None)
+    with pytest.raises(Exception, match=r"put: The MD5 checksum you specified did not match what we received[\s\S]* \(10037\)"):
+        run(worker.call("wrong"))
+    assert run(emu.env.BUCKET.head(f"in/{sent.id}.json")).uploaded.isoformat() == "2026-01-01T00:00:00"

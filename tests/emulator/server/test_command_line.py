@@ -82,8 +82,11 @@ def test_redrive_goes_on_where_a_queue_takes_no_more_this_second(server, client)
     for at in range(0, 5_500, 100):
         while client.post(f"/queues/{id}/messages/batch", json={"messages": [{"body": at + n} for n in range(100)]}).status_code == 429:
             time.sleep(0.05)
-        pulled = client.post(f"/queues/{id}/messages/pull", json={"batch_size": 100}).json()["result"]["messages"]
-        client.post(f"/queues/{id}/messages/ack", json={"retries": [{"lease_id": m["lease_id"]} for m in pulled]})
+        while (answer := client.post(f"/queues/{id}/messages/pull", json={"batch_size": 100})).status_code == 429:
+            time.sleep(0.05)
+        leases = [{"lease_id": message["lease_id"]} for message in answer.json()["result"]["messages"]]
+        while client.post(f"/queues/{id}/messages/ack", json={"retries": leases}).status_code == 429:
+            time.sleep(0.05)
     done = run("redrive", "dead", "jobs", "--limit", "5400", server=server)
     assert (done.returncode, done.stdout) == (0, "5400 sent to jobs again\n")
     assert client.get(f"/queues/{id}/metrics").json()["result"]["backlog_count"] == 5_400

@@ -182,6 +182,24 @@ def test_a_request_is_forwarded_with_its_path_and_for_whom_it_was():
         forwarding("nothing")
 
 
+def test_a_transport_of_httpx_answers_what_a_worker_fetches(folder):
+    seen = []
+
+    def bank(request):
+        seen.append((request.method, str(request.url), request.read(), request.headers["host"]))
+        return httpx.Response(200 if len(seen) == 2 else 503, json={"n": len(seen)})
+
+    file = folder / "wrangler.jsonc"
+    with Emulator.from_wrangler(file) as emu:
+        emu.worker(file, fetch=httpx.MockTransport(bank))
+        emu.queue("orders").send({"body": "tea"})
+        emu.run_until_idle()
+        assert [(fate.state, fate.attempts) for fate in emu.fates] == [("acked", 2)]
+    assert seen == [("POST", "https://pay.example/charge?n=1", b"tea", "pay.example")] * 2
+    with Emulator.from_wrangler(file) as emu, pytest.raises(ValueError, match="no URL of a server"):
+        emu.worker(file, fetch="bank")
+
+
 def test_a_file_that_is_no_worker_s_is_refused(tmp_path):
     (tmp_path / "wrangler.jsonc").write_text('{"name": "x", "queues": {"consumers": [{"queue": "q", "max_retries": 1000}]}}')
     with pytest.raises(Refused, match="max_retries 1000 is out of range"):

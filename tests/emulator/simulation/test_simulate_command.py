@@ -139,7 +139,6 @@ def test_the_page_is_one_file_that_asks_nobody(folder):
         (["--rate", "5/s", "--queue", "mails"], "nobody consumes 'mails' (consumed: orders)"),
         (["--rate", "5/s", "--format", "xml"], "format 'xml'"),
         (["--rate", "5/s", "--plan", "free", "--set", "message_retention_period=60"], "on the Free plan it is 86400 s"),
-        (["--rate", "5/s", "--env", "staging"], "staging"),
     ],
 )
 def test_bad_input_gets_one_clear_line(folder, arguments, said):

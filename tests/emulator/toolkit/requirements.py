@@ -89,7 +89,8 @@ def taken_out(row: Row) -> Any:
     places = [owner]
     if isinstance(owner, type(sys)) and name != "RULE":
         wanted = ("emulator", "cfq_lint", "tests.emulator.toolkit", "fixtures.consumers")
-        places += [m for key, m in list(sys.modules.items()) if key.startswith(wanted) and dict(vars(m)).get(name, places) is value]
+        # Copies and look-ups alone: another thread may be importing.
+        places += [m for key, m in sys.modules.copy().items() if key.startswith(wanted) and vars(m).get(name, places) is value]
     for place in places:
         setattr(place, name, other)
     try:

@@ -119,6 +119,6 @@ def test_what_check_can_do_audit_can_too(room, shop, capfd):
 
 def test_the_table_of_audit_has_what_check_has_but_what_changes_files_or_reads_others():
     mine, its = {option.name for option in AUDIT}, {option.name for option in CHECK}
-    assert its - mine == {"fix", "unsafe-fixes", "diff", "known-queues", "stdin-filename"}
+    assert its - mine == {"fix", "unsafe-fixes", "diff", "known-queues", "show-unknown", "stdin-filename"}
     of_the_account = {"token", "account-id", "base-url", "timeout", "write-facts"}
     assert mine - its == of_the_account | {"checklist", "estimate", "rate", "size", "failure", "processing", "per-message"}

@@ -2,10 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import textwrap
+from typing import Any, NamedTuple
 
-from cfq_lint.worker_code.handling.acknowledging import handling
+from cfq_lint.checklist.handling import acknowledging
+from cfq_lint.model.account_facts import Facts
+from cfq_lint.model.consuming import Code, consuming_of, handled_once
+from cfq_lint.model.wrangler import Worker
+from cfq_lint.source.document import Document
 from cfq_lint.worker_code.modules.program import load
+
+
+class Handled(NamedTuple):
+    """What is said of a handler, why nothing is, and what it was read as."""
+
+    remarks: tuple[Any, ...]
+    problem: str
+    code: Code
 
 
 def js(body, *, around=""):
@@ -30,9 +44,19 @@ def read(text, name=None, **files):
     return load(name, sources.get)
 
 
+def code_of(program, queue="orders", batch_size=10):
+    """What a program does with the messages of a queue, as a configuration consumes it."""
+    config = {"queues": {"consumers": [{"queue": queue, "max_batch_size": batch_size, "max_retries": 3, "dead_letter_queue": "dead"}]}}
+    worker = Worker(Document("wrangler.json", json.dumps(config)), None)
+    [environment] = worker.environments
+    [consumer] = environment.consumers
+    return Code(worker, program, (consuming_of(consumer, environment, handled_once(program, queue), is_dead_letters=False),))
+
+
 def handled(text, *, queue="orders", batch_size=10, name=None, **files):
     """What is said of a handler."""
-    return handling(read(text, name, **files), queue, batch_size)
+    code = code_of(read(text, name, **files), queue, batch_size)
+    return Handled(acknowledging(code, Facts()), code.consuming[0].handled.problem, code)
 
 
 def kinds(*given, **named):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from cfq_lint import lint_paths
 from cfq_lint.worker_code.modules.program import LENGTH_MAX, MODULES_MAX, load
 from cfq_lint.worker_code.modules.values import STEPS_MAX
 
@@ -92,3 +93,14 @@ def test_what_cannot_be_read_is_said_in_a_line(text, said):
     assert (program.problem, program.handlers()) == (f"src/index.ts {said}", [])
     inner = load("src/index.ts", {"src/index.ts": "export { default } from './a';", "src/a.ts": text}.get)
     assert (inner.handlers(), inner.unread) == ([], ("src/a.ts",))
+
+
+def test_modules_that_were_not_read_are_a_few_lines(tmp_path, monkeypatch):
+    (tmp_path / "src").mkdir()
+    imports = "".join(f"import {{ f{i} }} from './gone{i}';\n" for i in range(40))
+    entry = imports + HANDLER.format("".join(f"await f{i}(m, env); " for i in range(40)))
+    (tmp_path / "src" / "index.ts").write_text(entry)
+    (tmp_path / "wrangler.json").write_text('{ "main": "src/index.ts", "queues": { "consumers": [{ "queue": "orders" }] } }')
+    monkeypatch.chdir(tmp_path)
+    unread = [line for line in lint_paths(["."]).unfollowed if "read" in line]
+    assert (unread[0], unread[-1], len(unread)) == ("src/gone0.ts was not read", "35 more modules were not read", 6)

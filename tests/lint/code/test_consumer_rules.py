@@ -11,13 +11,16 @@ from cfq_lint import lint_paths
 from cfq_lint.model.finding import Severity
 from cfq_lint.rules.registry import every_rule
 from cfq_lint.rules.rule import SOURCE_CODE
-from tests.lint.support import sections
+from tests.lint.support import ROOT, run, sections
 
 RULES = [rule for rule in every_rule() if rule.visit == SOURCE_CODE]
 CONFIG = {
     "name": "shop",
     "compatibility_date": "2026-01-15",
-    "queues": {"consumers": [{"queue": "orders", "max_retries": 5, "dead_letter_queue": "orders-dlq"}]},
+    "queues": {
+        "producers": [{"binding": "MAILS", "queue": "mails"}],
+        "consumers": [{"queue": "orders", "max_retries": 5, "dead_letter_queue": "orders-dlq"}],
+    },
 }
 FENCE = re.compile(r"```(jsonc|ts|py)\n(.*?)```", re.DOTALL)
 
@@ -78,3 +81,111 @@ def test_the_bad_examples_of_a_page_fire_and_the_good_are_silent(rule, tmp_path)
             assert each.end_column > each.column
     for number, (language, text, config) in enumerate(good):
         assert not findings(tmp_path / f"good{number}", language, text, config), text
+
+
+NUMBER = """export default {
+  async queue(batch, env) {
+    for (const message of batch.messages) {
+      try {
+        await env.KV.put(message.body.id, "done");
+        message.ack();
+      } catch {
+        message.retry(60);%s
+      }
+    }
+  },
+};
+"""
+
+
+def laid_out(folder, text, name="index.ts"):
+    (folder / name).write_bytes(text.encode())
+    (folder / "wrangler.json").write_text(json.dumps({**CONFIG, "main": name}), encoding="utf-8")
+
+
+def cli(folder, *arguments):
+    done = run("check", *map(str, arguments), ".", cwd=folder)
+    return done.stdout.decode(), done.stderr.decode(), done.returncode
+
+
+def names(folder):
+    return [each.name for each in lint_paths([folder]).findings if each.code.startswith(("CFQ82", "CFQ83"))]
+
+
+IGNORES = {
+    "behind": NUMBER % " // cfq-lint: ignore[retry-argument-wrong] the SDK takes it",
+    "above": NUMBER.replace("        message.retry", "        // cfq-lint: ignore[CFQ828] the SDK takes it\n        message.retry") % "",
+    "above the block": NUMBER.replace("    for (", "    // cfq-lint: ignore[retry-argument-wrong] for now\n    for (") % "",
+    "of the file": "// cfq-lint: ignore-file[retry-argument-wrong] for now\n" + NUMBER % "",
+}
+
+
+@pytest.mark.parametrize("text", IGNORES.values(), ids=IGNORES)
+def test_a_finding_in_a_source_is_ignored_where_it_stands(text, tmp_path):
+    laid_out(tmp_path, NUMBER % "")
+    assert names(tmp_path) == ["retry-argument-wrong"]
+    laid_out(tmp_path, text)
+    report = lint_paths([tmp_path])
+    assert not [each for each in report.findings if each.code == "CFQ828" or each.name == "unused-ignore"]
+    assert [each.code for each in report.suppressed] == ["CFQ828"]
+
+
+def test_an_ignore_of_no_use_in_a_source_is_reported_and_removed(tmp_path):
+    text = NUMBER.replace("(60)", "({ delaySeconds: 60 })") % " // cfq-lint: ignore[CFQ828] the SDK takes it"
+    laid_out(tmp_path, text)
+    assert [each.name for each in lint_paths([tmp_path]).findings if each.path.endswith(".ts")] == ["unused-ignore"]
+    cli(tmp_path, "--fix")
+    assert (tmp_path / "index.ts").read_text() == NUMBER.replace("(60)", "({ delaySeconds: 60 })") % ""
+
+
+@pytest.mark.parametrize("ends", ["\n", "\r\n"])
+def test_a_number_is_written_as_the_runtime_takes_it_and_nothing_else_changes(ends, tmp_path):
+    laid_out(tmp_path, (NUMBER % " // soon").replace("\n", ends))
+    assert "fixed 1 in 1 file" in cli(tmp_path, "--fix")[1]
+    assert (tmp_path / "index.ts").read_bytes() == (NUMBER.replace("(60)", "({ delaySeconds: 60 })") % " // soon").replace("\n", ends).encode()
+    assert not names(tmp_path)
+
+
+def test_every_output_and_a_baseline_take_findings_in_a_source(tmp_path):
+    laid_out(tmp_path, NUMBER % "")
+    for form in ("text", "concise", "sarif", "github", "gitlab", "junit"):
+        assert "index.ts" in cli(tmp_path, "--format", form)[0], form
+    cli(tmp_path, "--write-baseline", tmp_path / "baseline.json")
+    assert cli(tmp_path, "--baseline", tmp_path / "baseline.json")[2] == 0
+
+
+def test_what_is_not_followed_is_silent_and_counted(tmp_path):
+    laid_out(tmp_path, "import { work } from 'somewhere';\nexport default { async queue(batch, env) { for (const m of batch.messages) await work(m, env); } };\n")
+    said, beside, _ = cli(tmp_path, "--show-unknown")
+    assert "index.ts:2" in beside
+    assert "1 place in the source not followed" in said
+    assert not names(tmp_path)
+
+
+def pairs():
+    text = (ROOT / "fixtures" / "consumer_code" / "pairs.txt").read_text(encoding="utf-8")
+    for part in f"\n{text}".split("\n=== ")[1:]:
+        head, _, body = part.partition("\n")
+        name, rule, language = head.split()
+        bad, _, good = body.partition("--- good\n")
+        yield pytest.param(rule, language, bad, good, id=name)
+
+
+def lint_source(folder, language, text):
+    """The findings of family 82 in a Worker of one or several files."""
+    first, *others = text.split("# file ")
+    for each in others:
+        path, _, content = each.partition("\n")
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(content, encoding="utf-8")
+    return findings(folder, language, first)
+
+
+@pytest.mark.parametrize(("rule", "language", "bad", "good"), [*pairs()])
+def test_the_first_of_a_pair_earns_the_rule_and_the_second_nothing(rule, language, bad, good, tmp_path):
+    found = [each.name for each in lint_source(tmp_path / "bad", language, bad)]
+    if rule == "-":
+        assert not found
+        return
+    assert rule in found
+    assert not [each.name for each in lint_source(tmp_path / "good", language, good)]

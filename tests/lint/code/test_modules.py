@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from cfq_lint.worker_code.handling.acknowledging import BAD, GOOD, UNSURE, handling
+from cfq_lint.checklist.handling import BAD, GOOD, UNSURE, acknowledging
+from cfq_lint.model.account_facts import Facts
 from cfq_lint.worker_code.modules.program import MODULES_MAX, load
+
+from .support import code_of
 
 HANDLER = "async function queue(batch, env) { for (const m of batch.messages) { await env.KV.put(m.id, ''); m.ack(); } }"
 OBJECT = f"const worker = {{ {HANDLER.removeprefix('async function ').replace('queue', 'async queue', 1)} }};"
@@ -52,8 +55,8 @@ def program(entry, **files):
 
 def kinds(entry, **files):
     """Which kinds of remarks there are on acknowledging."""
-    handled = handling(program(entry, **files), "orders", 10)
-    return handled.problem or {remark.kind for remark in handled.remarks}
+    code = code_of(program(entry, **files))
+    return code.consuming[0].handled.problem or {remark.kind for remark in acknowledging(code, Facts())}
 
 
 def each(body, *, imports="", made=""):
@@ -160,7 +163,7 @@ METHODS = {
     "an object's function": (each("await thing.rash(m);", imports='import { thing } from "./c";'), {BAD}),
     "static": ('import { Static } from "./c"; export default { async queue(batch, env) { await Static.all(batch, env); } };', {GOOD}),
     "a field that is a function": (each("await f.one(m);", imports='import { Field } from "./c";', made="const f = new Field();"), {GOOD}),
-    "by the module's name": (each("await c.thing.one(m);", imports='import * as c from "./c";'), {GOOD}),
+    "by the module's name": (each("await c.thing.one(m);", imports='import * as c from "./c";'), {UNSURE}),
     "a field": (
         'import { Sound } from "./c"; export default class W { s = new Sound(); async queue(batch) { for (const m of batch.messages) await this.s.one(m); } }',
         {GOOD},
@@ -176,7 +179,7 @@ METHODS = {
     ),
     "one class or another": (
         each("await s.one(m);", imports='import { Sound, Rash } from "./c";', made="let s = new Sound(env); if (env.X) s = new Rash(env);"),
-        {UNSURE},
+        {BAD},
     ),
     "inherited": ('import { Heir } from "./c"; export default { async queue(batch, env) { await new Heir(env).all(batch); } };', {BAD}),
     "a parameter of that name": (
@@ -184,22 +187,22 @@ METHODS = {
         "export default { async queue(batch, env) { await run(env.X, batch); } };"),
         {UNSURE},
     ),
-    "kept in a list": (each("await work(m.body); k.add(m);", imports='import { Keeper } from "./c";', made="const k = new Keeper();"), {UNSURE}),
-    "kept in a field": (each("await work(m.body); k.take(m);", imports='import { Keeper } from "./c";', made="const k = new Keeper();"), {UNSURE}),
-    "held": (each("await new Holder(m).run();", imports='import { Holder } from "./c";'), {UNSURE}),
-    "held by a name": (each("const h = new Holder(m); await h.run();", imports='import { Holder } from "./c";'), {UNSURE}),
+    "kept in a list": (each("await work(m.body); k.add(m);", imports='import { Keeper } from "./c";', made="const k = new Keeper();"), {BAD, UNSURE}),
+    "kept in a field": (each("await work(m.body); k.take(m);", imports='import { Keeper } from "./c";', made="const k = new Keeper();"), {BAD}),
+    "held": (each("await new Holder(m).run();", imports='import { Holder } from "./c";'), {GOOD}),
+    "held by a name": (each("const h = new Holder(m); await h.run();", imports='import { Holder } from "./c";'), {GOOD}),
     "held by something of a package": (each("const job = new Job(m); await job.run();", imports='import { Job } from "jobs";'), {UNSURE}),
     "handed to what makes something": (each("await job(m).run();", imports='import { job } from "jobs";'), {UNSURE}),
     "in a map": (each("await env.KV.put(m.id, ''); m.ack();", made="const by = new Map(batch.messages.map((m) => [m.id, m]));"), {GOOD}),
     "python, an instance": (py_each("await s.one(m)", imports="from c import Sound", made="s = Sound()"), {GOOD}),
     "python, another class": (py_each("await s.one(m)", imports="from c import Rash", made="s = Rash()"), {BAD}),
-    "python, by the module's name": (py_each("await c.Sound().one(m)", imports="import c"), {GOOD}),
+    "python, by the module's name": (py_each("await c.Sound().one(m)", imports="import c"), {UNSURE}),
     "python, a field": (
         py_each("await self.s.one(m)", imports="from c import Rash", init="    def __init__(self, ctx, env):\n        self.s = Rash(env)\n"),
         {BAD},
     ),
-    "python, kept": (py_each("await work(m.body); k.add(m)", imports="from c import Keeper", made="k = Keeper()", after="await k.flush()"), {UNSURE}),
-    "python, kept in a field": (py_each("await work(m.body); k.take(m)", imports="from c import Keeper", made="k = Keeper()"), {UNSURE}),
+    "python, kept": (py_each("await work(m.body); k.add(m)", imports="from c import Keeper", made="k = Keeper()", after="await k.flush()"), {BAD, UNSURE}),
+    "python, kept in a field": (py_each("await work(m.body); k.take(m)", imports="from c import Keeper", made="k = Keeper()"), {BAD}),
     "python, held": (py_each("await Job(m).run()", imports="from jobs import Job"), {UNSURE}),
 }  # fmt: skip
 
@@ -214,8 +217,7 @@ REDUCED = {
     "one after another": ("await batch.messages.reduce(async (before, m) => { await before; await work(m.body); m.ack(); }, Promise.resolve());", {GOOD}),
     "with then()": ("await batch.messages.reduce((p, m) => p.then(() => work(m.body)).then(() => m.ack()), Promise.resolve());", {GOOD}),
     "ack first": ("await batch.messages.reduce(async (before, m) => { await before; m.ack(); await work(m.body); }, Promise.resolve());", {BAD}),
-    "all at once": ("await batch.messages.reduce(async (before, m) => { await work(m.body); m.ack(); }, Promise.resolve());", {UNSURE}),
-    "nobody waits": ("batch.messages.reduce(async (before, m) => { await before; await work(m.body); m.ack(); }, Promise.resolve());", {UNSURE}),
+    "nobody waits": ("batch.messages.reduce(async (before, m) => { await before; await work(m.body); m.ack(); }, Promise.resolve());", {BAD}),
     "a sum": ("const n = batch.messages.reduce((n, m) => n + m.body.size, 0); for (const m of batch.messages) { await work(m.body, n); m.ack(); }", {GOOD}),
 }  # fmt: skip
 
@@ -228,5 +230,5 @@ def test_a_chain_of_promises_is_a_loop_where_each_waits_for_the_one_before(name)
 
 def test_a_place_in_another_file_is_named_with_it():
     files = {"c_ts": "export async function work(body) {\n  await fetch(body);\n}"}
-    handled = handling(program(each("await work(m.body); m.ack();", imports='import { work } from "./c";'), **files), "orders", 10)
-    assert [remark.text for remark in handled.remarks] == ["ack() comes after the work (src/c.ts:2)"]
+    code = code_of(program(each("await work(m.body); m.ack();", imports='import { work } from "./c";'), **files))
+    assert [remark.text for remark in acknowledging(code, Facts())] == ["ack() comes after the work (src/c.ts:2)"]

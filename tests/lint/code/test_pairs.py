@@ -49,3 +49,21 @@ def test_the_mistake_is_named_and_the_right_code_is_left_alone(rule, bad, good, 
     if rule:
         assert rule in found(tmp_path / "bad", bad)
     assert found(tmp_path / "good", good) == []
+
+
+def test_each_environment_s_variables_name_its_own_queues(tmp_path):
+    entry = (
+        "export default { async queue(batch, env) { if (batch.queue === env.ORDERS) {"
+        " for (const m of batch.messages) { await env.KV.put(m.body.id, '1'); m.ack(); } } } };\n"
+    )
+    queues = {"consumers": [{"queue": "orders", "max_retries": 5, "dead_letter_queue": "dead"}, {"queue": "dead"}]}
+    production = {"consumers": [{"queue": "orders-prod", "max_retries": 5, "dead_letter_queue": "dead-prod"}, {"queue": "dead-prod"}]}
+    config = {
+        **CONFIG, "main": "src/index.ts", "vars": {"ORDERS": "orders"}, "queues": queues,
+        "env": {"production": {"vars": {"ORDERS": "orders-prod"}, "queues": production}, "staging": {"vars": {"ORDERS": "odd"}, "queues": queues}},
+    }  # fmt: skip
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "index.ts").write_text(entry)
+    (tmp_path / "wrangler.json").write_text(json.dumps(config))
+    found = [each for each in lint_paths([tmp_path]).findings if each.name == "queue-not-handled"]
+    assert [(each.environment, each.message.split("'")[1]) for each in found] == [("staging", "orders")]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cfq_lint.worker_code.handling.acknowledging import BAD, GOOD, UNSURE
-from cfq_lint.worker_code.handling.deduplicating import deduplicating
+from cfq_lint.checklist.handling import BAD, GOOD, UNSURE, deduplicating
 
 from .support import handled, js, py, read
 
@@ -107,9 +106,9 @@ KEYS = {
     "handed on, as a field": (js(LOOP.format("await stripe.charges.create({ amount: 1 }, { idempotencyKey: m.body.id });")), {GOOD}),
     "looked up first": (js(LOOP.format("if (await env.SEEN.get(m.id)) { m.ack(); continue; } await f(m.body); await env.SEEN.put(m.id, '1');")), {GOOD}),
     "made here and handed on": (js(LOOP.format("const key = crypto.randomUUID(); await fetch(URL, { headers: { 'Idempotency-Key': key }, body: m.body });")), {BAD}),
-    "made here and inserted": (js(LOOP.format("await env.DB.prepare('INSERT INTO a (x, y) VALUES (?, ?)').bind(uuid(), m.body.y).run();")), {BAD}),
+    "made here and inserted": (js(LOOP.format("await env.DB.prepare('INSERT INTO a (id, y) VALUES (?, ?)').bind(crypto.randomUUID(), m.body.y).run();")), {BAD}),
     "made here, beside a key": (js(LOOP.format("await env.DB.prepare('INSERT INTO a (x, y) VALUES (?, ?)').bind(uuid(), m.body.orderId).run();")), {UNSURE}),
-    "made here, and passes over": (js(LOOP.format("await env.DB.prepare('INSERT INTO a (x) VALUES (?) ON CONFLICT DO NOTHING').bind(uuid(), m.body.y).run();")), {BAD}),
+    "made here, and passes over": (js(LOOP.format("await env.DB.prepare('INSERT INTO a (x) VALUES (?) ON CONFLICT DO NOTHING').bind(crypto.randomUUID(), m.body.y).run();")), {UNSURE}),
     "inserted": (js(LOOP.format("await env.DB.prepare('INSERT INTO a (id) VALUES (?)').bind(m.body.id).run();")), {UNSURE}),
     "a trace is no key": (js(LOOP.format("const trace = crypto.randomUUID(); console.log(trace); await f(m.body, trace);")), set()),
     "looked up in what forgets": (js("const done = new Set();" + LOOP.format("if (done.has(m.id)) continue; await f(m.body); done.add(m.id);")), set()),
@@ -120,7 +119,7 @@ KEYS = {
     "nothing": (js(LOOP.format("await f(m.body);")), set()),
     "made before and inserted": (js(LOOP.format("const id = crypto.randomUUID(); await env.DB.prepare('INSERT INTO a (id, y) VALUES (?, ?)').bind(id, m.body.y).run();")), {BAD}),
     "made here, beside another column": (js(LOOP.format("await env.DB.prepare('INSERT INTO a (id, order_id) VALUES (?, ?)').bind(uuid(), m.body.order).run();")), {UNSURE}),
-    "made here, beside a name": (js(LOOP.format("const { orderId } = m.body; await env.DB.prepare('INSERT INTO a VALUES (?, ?)').bind(uuid(), orderId).run();")), {UNSURE}),
+    "made here, beside a name": (js(LOOP.format("const { orderId } = m.body; await env.DB.prepare('INSERT INTO a VALUES (?, ?)').bind(uuid(), orderId).run();")), {BAD}),
     "made here, for a note": (js(LOOP.format("await env.DB.prepare('INSERT INTO audit (id, y) VALUES (?, ?)').bind(uuid(), m.body.y).run();")), {UNSURE}),
     "made here, for the batch": (js("await env.DB.prepare('INSERT INTO runs (id, n) VALUES (?, ?)').bind(uuid(), batch.messages.length).run();"), {UNSURE}),
     "made here, for a note beside the row": (
@@ -146,7 +145,7 @@ KEYS = {
     ),
     "python, made before and inserted": (py("for m in batch.messages:\n    key = str(uuid.uuid4())\n    await self.env.DB.prepare('INSERT INTO a (id, y) VALUES (?, ?)').bind(key, m.body['y']).run()"), {BAD}),
     "python, made here and inserted": (py("for m in batch.messages:\n    await self.env.DB.prepare('INSERT INTO a (id, y) VALUES (?, ?)').bind(str(uuid.uuid4()), m.body['y']).run()"), {BAD}),
-    "python, made here, beside a key": (py("for m in batch.messages:\n    await self.env.DB.prepare('INSERT INTO a VALUES (?, ?)').bind(str(uuid.uuid4()), m.body['order_id']).run()"), {UNSURE}),
+    "python, made here, beside a key": (py("for m in batch.messages:\n    await self.env.DB.prepare('INSERT INTO a VALUES (?, ?)').bind(str(uuid.uuid4()), m.body['order_id']).run()"), {BAD}),
     "python, made here, in another header": (py("for m in batch.messages:\n    await fetch(URL, headers={'Idempotency-Key': m.body['id'], 'X-Trace': str(uuid4())})"), {GOOD}),
     "python, made of the message": (py("for m in batch.messages:\n    await charge(m.body, idempotency_key=str(uuid5(SPACE, m.body['id'])))"), {GOOD}),
     "python": (py("for m in batch.messages:\n    await self.env.DB.prepare('INSERT OR IGNORE INTO a (id) VALUES (?)').bind(m.body['id']).run()"), {GOOD}),
@@ -157,5 +156,5 @@ KEYS = {
 
 @pytest.mark.parametrize(("text", "found"), KEYS.values(), ids=KEYS)
 def test_what_a_consumer_does_against_duplicates(text, found):
-    remarks = deduplicating(handled(text).seen)
+    remarks = deduplicating(handled(text).code)
     assert {remark.kind for remark in remarks} == found, remarks

@@ -235,6 +235,17 @@ def _follow(signal: AbortSignal, first: AbortSignal, _event: Any) -> None:
     signal.end(first.reason)
 
 
+async def unless_aborted(awaitable: Any, signal: AbortSignal) -> Any:
+    """What an awaitable gives. Raises the signal's reason where it is aborted first."""
+    task = asyncio.ensure_future(awaitable)
+    signal.addEventListener("abort", lambda _event: task.cancel())
+    try:
+        return await task
+    except asyncio.CancelledError:
+        signal.throwIfAborted()
+        raise
+
+
 class AbortController(Partial):
     """`AbortController.new()`: `signal`, `abort(reason)`."""
 

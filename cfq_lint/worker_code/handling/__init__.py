@@ -1,1 +1,0 @@
-"""What a consumer does with its messages."""

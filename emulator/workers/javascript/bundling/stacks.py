@@ -1,0 +1,27 @@
+"""Stacks for people: on the lines of the source, without frames of ours."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from emulator.workers.javascript.bundling.source_map import SourceMap
+
+_OWN_FRAME = re.compile(r"\n +at (?:[^\n]*__cfq/[^\n]*|entry\.js:\d+:\d+)")
+_OWN_FUNCTION = re.compile(r"(:\d+:\d+) in default$", re.MULTILINE)
+"""The code of a module is evaluated in a function of ours."""
+
+
+def on_source(source_map: SourceMap | None, module: str, first_line: int, text: str) -> str:
+    """A text in which every place of the bundle is one of the source. `first_line` lines of ours stand before the bundle's."""
+    if "\n" not in text and module not in text:
+        return text
+    own = _OWN_FUNCTION.sub(r"\1", _OWN_FRAME.sub("", text))
+
+    def back(match: re.Match[str]) -> str:
+        line, column = int(match[1]) - first_line, int(match[2])
+        place = None if source_map is None else source_map.find(line, column)
+        return f"{module}:{line}:{column}" if place is None else str(place)
+
+    return re.sub(rf"(?<![\w./-])(?:file:///)?{re.escape(module)}:(\d+):(\d+)", back, own)

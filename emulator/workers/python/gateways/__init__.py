@@ -1,0 +1,1 @@
+"""Applications behind the web server interfaces of Python: ASGI and WSGI."""
