@@ -106,7 +106,9 @@ def judge(document: Document, plan: Plan) -> FileResult:
         signs.update((FACTS, PLAN) if worker.declared or document.dialect.replaced else ())
         rules = tuple(module for module in rules if not document.dialect.skips(module))
     findings: list[Finding] = []
-    code = _code(worker, rules) if whole and CONSUMERS in signs and _may_have_source(worker, signs) else None
+    code, failed = None, ""
+    if whole and CONSUMERS in signs and _may_have_source(worker, signs):
+        code, failed = _code(worker, rules)
     if code is not None:
         from cfq_lint.rules.signs_in_code import signs_in  # only where a source is read
 
@@ -126,7 +128,7 @@ def judge(document: Document, plan: Plan) -> FileResult:
 
         ignores = ignores_of(document)
     is_there = code is not None and (SOURCE in signs or not code.program.problem)
-    sources, unfollowed = _of_code(code) if code is not None and is_there else ((), ())
+    sources, unfollowed = _of_code(code) if code is not None and is_there else ((), (failed,) if failed else ())
     shown = frozenset(signs)
     return FileResult(document.path, tuple(findings), links, ignores, whole, shown, unknown, sources, unfollowed)
 
@@ -153,16 +155,16 @@ def _of_code(code: Code) -> tuple[tuple[SourceResult, ...], tuple[str, ...]]:
     return tuple(sources), code.unfollowed
 
 
-def _code(worker: Worker, rules: tuple[str, ...]) -> Code | None:
-    """The source of a Worker that consumes queues, where a rule asks for it."""
+def _code(worker: Worker, rules: tuple[str, ...]) -> tuple[Code | None, str]:
+    """The source of a Worker that consumes queues, where a rule asks for it; or why it cannot be judged."""
     if all(INDEX[module].visit != SOURCE_CODE for module in rules):
-        return None
+        return None, ""
     from cfq_lint.model.consuming import code_of  # most files have no source beside them
 
     try:
-        return code_of(worker)
-    except Exception:  # noqa: BLE001 - what cannot be followed in a stranger's source is passed over, and the run goes on
-        return None
+        return code_of(worker), ""
+    except Exception as error:  # noqa: BLE001 - whatever a stranger's source does to us, the run goes on and says so
+        return None, f"{worker.document.path}: its Worker's source was not judged ({type(error).__name__}: {error})"
 
 
 def _with_declared(facts: Facts, declared: Iterable[DeclaredQueue]) -> Facts:

@@ -104,3 +104,15 @@ def test_modules_that_were_not_read_are_a_few_lines(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     unread = [line for line in lint_paths(["."]).unfollowed if "read" in line]
     assert (unread[0], unread[-1], len(unread)) == ("src/gone0.ts was not read", "35 more modules were not read", 6)
+
+
+def test_a_source_that_breaks_the_analysis_is_counted(tmp_path, monkeypatch):
+    def broken(_worker):
+        raise KeyError("a fault of ours")
+
+    monkeypatch.setattr("cfq_lint.model.consuming.code_of", broken)
+    config = tmp_path / "wrangler.json"
+    config.write_text('{"name": "w", "main": "index.ts", "queues": {"consumers": [{"queue": "jobs", "dead_letter_queue": "dead"}]}}')
+    (tmp_path / "index.ts").write_text(HANDLER.format(""))
+    report = lint_paths([str(config)])
+    assert report.unfollowed == (f"{config}: its Worker's source was not judged (KeyError: 'a fault of ours')",)
