@@ -13,12 +13,19 @@ from emulator.toolkit import MemoryKV, OnceDownstream, OnceKV, OnceSQL, TaskTabl
 PAYMENT = "INSERT INTO payments (key) VALUES (?)"
 
 
+class Database(sqlite3.Connection):
+    """Is closed when nobody holds it: a world is made for each of thousands of runs, and nothing tells when it is over."""
+
+    def __del__(self):
+        self.close()
+
+
 class World:
     """A database with payments, and a bank beside it."""
 
     def __init__(self, emu):
         self.emu = emu
-        self.database = sqlite3.connect(":memory:", isolation_level=None)
+        self.database = sqlite3.connect(":memory:", isolation_level=None, factory=Database)
         self.database.execute("CREATE TABLE payments (key TEXT)")
         self.charged = {}
 
