@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from contextlib import contextmanager
+import sys
+import warnings
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from emulator.workers.promise import Promise
@@ -22,6 +24,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
 _TRANSACTION = re.compile(r"\s*(BEGIN|COMMIT|ROLLBACK|SAVEPOINT|RELEASE)\b", re.IGNORECASE)
+
+
+@contextmanager
+def _unwarned() -> Iterator[None]:
+    """Python 3.12.0 to 3.12.3 take `?1` for a name and warn of values in a sequence, which are right."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Binding .* is a named parameter", DeprecationWarning)
+        yield
+
+
+_NUMBERED = _unwarned if (3, 12) <= sys.version_info < (3, 12, 4) else nullcontext
 
 
 class D1(Partial):
@@ -57,7 +70,8 @@ class D1(Partial):
         connection = self.connection
         before = connection.total_changes
         try:
-            cursor = connection.execute(sql, values)
+            with _NUMBERED() if values else nullcontext():
+                cursor = connection.execute(sql, values)
             rows = cursor.fetchall()
         except (sqlite3.Error, sqlite3.Warning, OverflowError) as error:
             raise _error(error) from None
