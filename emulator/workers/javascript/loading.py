@@ -112,9 +112,10 @@ def _tools(folder: Path, _cache: Path) -> Toolchain:
 
 def _built(config: Config, folder: Path) -> tuple[Toolchain, str, BuildOptions, Bundle, Evaluated]:
     """The programs, the compatibility date that they know, and the Worker's bundle."""
+    options = build_options(config.file, config.date, config.flags, config.settings)  # which needs no programs to be wrong
     tools = _tools(folder, cache_folder())
     date = min(config.date or tools.newest_date, tools.newest_date)
-    options = build_options(config.file, date, config.flags, config.settings)
+    options = options._replace(date=date)
     built = bundle(options, tools)
     return tools, date, options, built, evaluating(built.modules[0].file.read_text(encoding="utf-8"))
 
