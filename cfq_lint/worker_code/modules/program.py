@@ -54,6 +54,7 @@ class Program(Tables):
         self._modules: dict[str, Module | None] = {}
         self._unread: dict[str, None] = {}
         self.length = 0
+        self._handlers: list[Found] | None = None
         self.kept: dict[str, Any] = {}
 
     # --- modules
@@ -124,7 +125,9 @@ class Program(Tables):
 
     def handlers(self) -> list[Found]:
         """The queue handlers of the entry, each with the module that it stands in."""
-        return [(module, module.function(node, node.name, owner)) for module, node, owner, _ in self.handling()]
+        if self._handlers is None:
+            self._handlers = [(module, module.function(node, node.name, owner)) for module, node, owner, _ in self.handling()]
+        return self._handlers
 
     def handling(self) -> list[tuple[Module, n.Lambda, str, Value | None]]:
         """The same as they are written, with their owners and with what they are called on."""
