@@ -54,7 +54,7 @@ class Program(Tables):
         self._modules: dict[str, Module | None] = {}
         self._unread: dict[str, None] = {}
         self.length = 0
-        self._handlers: list[Found] | None = None
+        self._handlers: tuple[Found, ...] | None = None
         self.kept: dict[str, Any] = {}
 
     # --- modules
@@ -123,10 +123,11 @@ class Program(Tables):
 
     # --- what is asked
 
-    def handlers(self) -> list[Found]:
+    def handlers(self) -> tuple[Found, ...]:
         """The queue handlers of the entry, each with the module that it stands in."""
         if self._handlers is None:
-            self._handlers = [(module, module.function(node, node.name, owner)) for module, node, owner, _ in self.handling()]
+            found = ((module, module.function(node, node.name, owner)) for module, node, owner, _ in self.handling())
+            self._handlers = tuple(found)
         return self._handlers
 
     def handling(self) -> list[tuple[Module, n.Lambda, str, Value | None]]:
