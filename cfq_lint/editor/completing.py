@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from cfq_lint.editor.positions import Units
     from cfq_lint.facts.keys import Key
     from cfq_lint.source.document import Document
+    from cfq_lint.source.spots import Spot
 
 _VALUE = re.compile(r"""["']?(?P<key>[\w-]+)["']?\s*[:=]\s*(?P<written>"[^"]*|'[^']*|[\w.+-]*)$""")
 """The start of a value on its line: behind its key."""
@@ -46,7 +47,7 @@ def completions(document: Document, offset: int, all_mentions: Iterable[Mention]
     if key is None:
         return []
     if keys is not None:
-        written = _written_keys(document, offset, keys)
+        written = _written_keys(document, offset, spot)
         items = [*_keys(document, (each for each in keys.values() if each.name not in written), key["written"][:1])]
     elif spot.path[-1:] == ("queues",) and not spot.on_key:
         items = [_item(name, f"what this Worker {'sends to' if name == 'producers' else 'consumes'}") for name in QUEUES_KEYS]
@@ -125,19 +126,14 @@ def _keys_of_broken(document: Document, offset: int) -> dict[str, Key] | None:
     return LISTS[found[-1]] if found else None
 
 
-def _written_keys(document: Document, offset: int, keys: dict[str, Key]) -> set[str]:
-    """The keys that the entry around an offset has, but for the one that is being written there."""
-    root = document.tree.root
-    found: set[str] = set()
-    waiting = [root] if root is not None else []
-    while waiting:
-        node = waiting.pop()
-        if not node.start <= offset <= node.end:
-            continue
-        if node.kind == OBJECT:
-            own = {member.key for member in node.value if not member.start <= offset <= member.end}
-            found = own if not keys.keys().isdisjoint(own) else found
-            waiting += [member.node for member in node.value]
-        elif isinstance(node.value, list):
-            waiting += node.value
-    return found
+def _written_keys(document: Document, offset: int, spot: Spot) -> set[str]:
+    """The keys that the entry around a spot has, but for the one that is being written there."""
+    node = document.tree.root
+    for step in spot.path[:-1] if spot.on_key or (spot.node is not None and spot.node.kind != OBJECT) else spot.path:
+        if node is None or not isinstance(node.value, list):
+            break
+        node = (
+            node.value[step] if isinstance(step, int) else next(each.node for each in reversed(node.value) if each.key == step)
+        )
+    members = node.value if node is not None and node.kind == OBJECT else []
+    return {member.key for member in members if not member.start <= offset <= member.end}

@@ -33,6 +33,7 @@ _WORD = re.compile(r"[\w-]+")
 def make_server(version: str) -> Server:
     """A server that knows what it can be asked, and is of a version."""
     server = Server(version)
+    _life(server)
     _buffers(server)
     _words(server)
     _queues(server)
@@ -40,8 +41,8 @@ def make_server(version: str) -> Server:
     return server
 
 
-def _buffers(server: Server) -> None:
-    """What happens to files."""
+def _life(server: Server) -> None:
+    """How an editor comes, and which folders it has."""
 
     @server.feature(types.INITIALIZE)
     def initialize(ls: Server, params: types.InitializeParams) -> None:
@@ -60,12 +61,22 @@ def _buffers(server: Server) -> None:
             registration = types.Registration("watched", types.WORKSPACE_DID_CHANGE_WATCHED_FILES, options)
             await ls.client_register_capability_async(types.RegistrationParams([registration]))
 
+    @server.feature(types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS)
+    def folders(ls: Server, _: types.DidChangeWorkspaceFoldersParams) -> None:
+        ls.start(path_of(uri) for uri in ls.workspace.folders)
+        ls.publish()
+
+
+def _buffers(server: Server) -> None:
+    """What happens to files."""
+
     @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
     def opened(ls: Server, params: types.DidOpenTextDocumentParams) -> None:
         document = params.text_document
         if not ls.project.folders and not ls.versions and document.uri.startswith("file:"):
             os.chdir(_top_of(os.path.dirname(path_of(document.uri))))
         ls.versions[document.uri] = document.version
+        ls.opened(document.uri)
         ls.project.put(path_of(document.uri), document.text)
         ls.changed(document.uri)
 
@@ -104,11 +115,6 @@ def _buffers(server: Server) -> None:
                 ls.project.touched(path)
         if changes:
             ls.changed(ls.uri(changes[0][0]))
-
-    @server.feature(types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS)
-    def folders(ls: Server, _: types.DidChangeWorkspaceFoldersParams) -> None:
-        ls.start(path_of(uri) for uri in ls.workspace.folders)
-        ls.publish()
 
 
 def _changed(text: str, change: types.TextDocumentContentChangeEvent, units: Units) -> str:

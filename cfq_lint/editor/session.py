@@ -34,6 +34,11 @@ _SAID_AT = re.compile(r"(.+?):(\d+):(\d+): (.*)")
 _UNUSED = "unused-ignore"
 
 
+PAUSE_SECONDS = 0.002
+"""Between two slices of work that nobody waits for, so that what arrives comes first."""
+SLICE_SECONDS = 0.01
+
+
 class Server(LanguageServer):
     """The server with the project that it speaks of. `published` are the diagnostics that the editor has, by their URI."""
 
@@ -44,8 +49,11 @@ class Server(LanguageServer):
         self.units = Units()
         self.versions: dict[str, int] = {}
         self.published: dict[str, list[types.Diagnostic]] = {}
+        self._told: dict[str, tuple[list[Finding], list[types.Diagnostic]]] = {}
         self._changed: set[str] = set()
+        self._uris: dict[str, str] = {}
         self._is_due = False
+        self._goes_on = False
 
     # --- what the editor has
 
@@ -62,7 +70,13 @@ class Server(LanguageServer):
     def uri(self, path: str) -> str:
         """The URI of a file as findings name it; that which the editor uses where it has the file open."""
         absolute = os.path.abspath(path)
-        return next((uri for uri in self.versions if path_of(uri) == absolute), None) or from_fs_path(absolute) or ""
+        if absolute not in self._uris:
+            self._uris[absolute] = from_fs_path(absolute) or ""
+        return self._uris[absolute]
+
+    def opened(self, uri: str) -> None:
+        """An editor has its own way to write the URI of a file that it opened."""
+        self._uris[path_of(uri)] = uri
 
     def shift(self, path: str) -> int:
         """By how much the first line is longer in the editor: a byte order mark is none of our offsets."""
@@ -103,21 +117,41 @@ class Server(LanguageServer):
         """Tell the editor all diagnostics that it does not have, and those of what has changed in any case."""
         self._is_due = False
         changed, self._changed = self._changed, set()
-        report = self.project.report()
-        found: dict[str, list[types.Diagnostic]] = {}
-        for finding in report.findings:
-            found.setdefault(self.uri(finding.path), []).append(self.diagnostic(finding))
-        if self.project.problem is not None:
-            for line in str(self.project.problem).splitlines():
-                path, diagnostic = _of_settings(line)
-                found.setdefault(self.uri(path), []).append(diagnostic)
-        for uri in {*found, *self.published, *changed}:
-            diagnostics = found.get(uri, [])
-            if uri in changed or diagnostics != self.published.get(uri, []):
-                self.text_document_publish_diagnostics(
-                    types.PublishDiagnosticsParams(uri, diagnostics, version=self.versions.get(uri))
-                )
-        self.published = found
+        found: dict[str, list[Finding]] = {}
+        for finding in self.project.report().findings:
+            found.setdefault(finding.path, []).append(finding)
+        diagnostics = {}
+        for path, findings in found.items():
+            told, before = self._told.get(path, ((), []))
+            is_same = len(told) == len(findings) and all(map(_is_same, told, findings))
+            diagnostics[path] = (findings, before if is_same else [*map(self.diagnostic, findings)])
+        self._told = diagnostics
+        by_uri = {self.uri(path): each for path, (_, each) in diagnostics.items()}
+        for line in str(self.project.problem or "").splitlines():
+            path, diagnostic = _of_settings(line)
+            by_uri[self.uri(path)] = [*by_uri.get(self.uri(path), []), diagnostic]
+        # What was changed comes last: then all is told that came of it.
+        for uri in [*({**by_uri, **self.published}.keys() - changed), *changed]:
+            now = by_uri.get(uri, [])
+            if uri in changed or now != self.published.get(uri, []):
+                self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, now, version=self.versions.get(uri)))
+        self.published = by_uri
+        if self.project.is_behind:
+            self._go_on_soon()
+
+    def _go_on_soon(self) -> None:
+        """Follow more sources when nothing else is to be done, a little at a time."""
+        if not self._goes_on:
+            self._goes_on = True
+            asyncio.get_running_loop().call_later(PAUSE_SECONDS, self._go_on)
+
+    def _go_on(self) -> None:
+        self._goes_on = False
+        self.project.go_on(SLICE_SECONDS)
+        if self.project.is_behind:
+            self._go_on_soon()
+        elif not self._is_due:
+            self.publish()
 
     def diagnostic(self, finding: Finding) -> types.Diagnostic:
         """A finding as the protocol has it."""
@@ -151,6 +185,15 @@ class Server(LanguageServer):
     def judged(self, uri: str) -> Judged | None:
         """The configuration at a URI."""
         return self.project.configuration(path_of(uri))
+
+
+def _is_same(one: Finding, other: Finding) -> bool:
+    """Whether two findings are told alike: they are equal, and stand in texts that did not change."""
+    if one is other:
+        return True
+    if one != other or one.place.lines is not other.place.lines:
+        return False
+    return all(a.place.lines is b.place.lines for a, b in zip(one.related, other.related, strict=True))
 
 
 def path_of(uri: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from cfq_lint.facts.record import record
+from cfq_lint.source.document import TOML
 from cfq_lint.source.node import ARRAY, OBJECT, Node
 
 TYPE_CHECKING = False
@@ -35,8 +36,13 @@ def spot_at(document: Document, offset: int) -> Spot:
     waiting = [Spot((), root)] if root is not None else []
     while waiting:
         spot = waiting.pop()
-        if _is_nearer(spot, found):
-            found = spot
+        node = spot.node
+        assert node is not None
+        if spot.on_key or node.start <= offset <= node.end:
+            if _is_nearer(spot, found):
+                found = spot
+        elif document.syntax != TOML:
+            continue  # of TOML, a table that deeper headers imply spans its key, and they stand elsewhere
         waiting += _within(spot, offset)
     return found
 
@@ -49,12 +55,10 @@ def _within(spot: Spot, offset: int) -> Iterator[Spot]:
         for member in node.value:
             if member.start <= offset <= member.end:
                 yield Spot((*spot.path, member.key), member.node, member, on_key=True)
-            elif member.node.start <= offset <= member.node.end:
-                yield Spot((*spot.path, member.key), member.node, member)
+            yield Spot((*spot.path, member.key), member.node, member)
     elif node.kind == ARRAY:
         for index, item in enumerate(node.value):
-            if item.start <= offset <= item.end:
-                yield Spot((*spot.path, index), item)
+            yield Spot((*spot.path, index), item)
 
 
 def _is_nearer(spot: Spot, found: Spot) -> bool:

@@ -7,63 +7,17 @@ import asyncio
 import pytest
 from lsprotocol import types
 
-from tests.lint.editor.client import editor
+from tests.lint.editor.client import editor, with_edits
+from tests.lint.editor.project import API, HANDLER, JOBS, LATE, write
 
-API = """{
-  "name": "api", // 📮 takes orders
-  "main": "src/index.ts",
-  "queues": { "producers": [{ "binding": "ORDERS", "queue": "orders" }] }
-}
-"""
-JOBS = """{
-  "name": "jobs",
-  "main": "src/index.ts",
-  "queues": {
-    "consumers": [
-      { "queue": "orders", "max_retries": 3, "retry_delay": 60, "dead_letter_queue": "orders-dlq" }
-    ]
-  }
-}
-"""
-LATE = """name = "late"
-main = "src/index.ts"
-
-[[queues.consumers]]
-queue = "orders-dlq"
-max_batch_size = 10
-max_retries = 3
-dead_letter_queue = "orders-lost"
-"""
-HANDLER = """export default {
-  async queue(batch, env) {
-    switch (batch.queue) {
-      case "orders":
-        for (const message of batch.messages) message.ack();
-        break;
-      default:
-        batch.retryAll({ delaySeconds: 60 });
-    }
-  },
-};
-"""
+EARLY = HANDLER.replace("          message.ack();\n", "").replace(
+    "          await", "          message.ack();\n          await"
+)
 
 
 @pytest.fixture
 def project(tmp_path):
-    """Three Workers: one sends, one consumes, one reads the dead letters."""
-    files = {
-        "api/wrangler.jsonc": API,
-        "api/src/index.ts": "export default { async fetch(request, env) { await env.ORDERS.send({}); return new Response() } };\n",
-        "jobs/wrangler.jsonc": JOBS,
-        "jobs/src/index.ts": HANDLER,
-        "late/wrangler.toml": LATE,
-        "late/src/index.ts": HANDLER.replace('"orders"', '"orders-dlq"'),
-    }
-    for name, text in files.items():
-        path = tmp_path / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8", newline="")
-    return tmp_path
+    return write(tmp_path)
 
 
 def asked(scenario, root, **options):
@@ -177,3 +131,113 @@ def test_lines_with_emoji_and_crlf_are_counted_as_agreed(project, encodings):
         assert found.range.start == expected
 
     asked(scenario, project, encodings=encodings)
+
+
+def labels(items):
+    return [each.label for each in items]
+
+
+async def completed(ed, name, text, mark="§"):
+    """The items where a mark stands in a text, and the text with the first of a label taken."""
+    at = text.index(mark)
+    clean = text.replace(mark, "")
+    await ed.type(name, clean)
+    before = clean[:at]
+    position = types.Position(before.count("\n"), len(before[before.rfind("\n") + 1 :]))
+    params = types.CompletionParams(types.TextDocumentIdentifier(ed.uri(name)), position)
+    items = await ed.client.text_document_completion_async(params)
+
+    def taken(label):
+        item = next(each for each in items if each.label == label)
+        return with_edits(clean, [item.text_edit])
+
+    return items, taken
+
+
+def test_what_may_be_written_is_completed(project):
+    async def scenario(ed):
+        await ed.open("jobs/wrangler.jsonc")
+        await ed.open("late/wrangler.toml")
+        # A queue's name, within quotes that the editor closed.
+        items, taken = await completed(ed, "jobs/wrangler.jsonc", JOBS.replace('"orders-dlq"', '"or§"'))
+        assert labels(items) == ["or", "orders", "orders-dlq", "orders-lost"]
+        assert taken("orders-dlq") == JOBS
+        # A key that the entry lacks, in a file that does not parse at the moment.
+        items, taken = await completed(ed, "jobs/wrangler.jsonc", JOBS.replace('"max_retries": 3, "', '"max_§ "'))
+        assert "max_batch_size" in labels(items)
+        items, taken = await completed(ed, "jobs/wrangler.jsonc", JOBS.replace('"max_retries": 3', '"max_re§": 3'))
+        assert "queue" not in labels(items)
+        # Values, with their range.
+        items, taken = await completed(ed, "jobs/wrangler.jsonc", JOBS.replace('"max_retries": 3', '"max_retries": §'))
+        assert labels(items) == ["0", "3", "100"]
+        assert "an integer from 0 to 100 retries" in items[0].detail
+        # TOML.
+        items, taken = await completed(ed, "late/wrangler.toml", LATE.replace("max_retries = 3", "max_§"))
+        assert "max_retries" in labels(items)
+        assert "max_batch_size" not in labels(items)
+        assert "max_retries = 3\n" in taken("max_retries")
+        items, taken = await completed(ed, "late/wrangler.toml", LATE.replace('"orders-lost"', "§"))
+        assert 'dead_letter_queue = "orders"' in taken("orders")
+        # Nothing where no queue is meant.
+        items, taken = await completed(ed, "jobs/wrangler.jsonc", JOBS.replace('"main"', '"§main"'))
+        assert items == []
+
+    asked(scenario, project)
+
+
+def test_outline_lenses_and_hints(project):
+    async def scenario(ed):
+        await ed.open("jobs/wrangler.jsonc")
+        document = types.TextDocumentIdentifier(ed.uri("jobs/wrangler.jsonc"))
+        [lens] = await ed.client.text_document_code_lens_async(types.CodeLensParams(document))
+        assert lens.command.title == "4 attempts over 3 minutes, then orders-dlq, consumed by late (late/wrangler.toml)"
+        everything = types.Range(types.Position(0, 0), types.Position(99, 0))
+        [hint] = await ed.client.text_document_inlay_hint_async(types.InlayHintParams(document, everything))
+        assert hint.label == "max_batch_size 10, max_batch_timeout 5"
+        [symbol] = await ed.client.text_document_document_symbol_async(types.DocumentSymbolParams(document))
+        assert (symbol.name, [each.name for each in symbol.children]) == ("jobs", ["consumes orders"])
+
+    asked(scenario, project)
+
+
+def test_all_that_is_safe_is_fixed_at_once(project):
+    broken = LATE.replace("max_retries = 3", "max_retries = 3 # cfq-lint: ignore[CFQ203, CFQ201]")
+
+    async def scenario(ed):
+        await ed.open("late/wrangler.toml", broken)
+        document = types.TextDocumentIdentifier(ed.uri("late/wrangler.toml"))
+        everything = types.Range(types.Position(0, 0), types.Position(99, 0))
+        context = types.CodeActionContext([], only=["source.fixAll"])
+        [action] = await ed.client.text_document_code_action_async(types.CodeActionParams(document, everything, context))
+        assert ed.changed(action.edit)["late/wrangler.toml"] == LATE
+
+    asked(scenario, project)
+
+
+def test_the_worker_s_source_is_linted_as_it_is_typed(project):
+    async def scenario(ed):
+        await ed.open("jobs/src/index.ts")
+        assert ed.codes("jobs/src/index.ts") == []
+        await ed.type("jobs/src/index.ts", EARLY)
+        assert ed.codes("jobs/src/index.ts") == ["CFQ820"]
+        found = await ed.client.text_document_hover_async(types.HoverParams(*ed.at("jobs/src/index.ts", '"orders"', shift=2)))
+        assert "consumed by jobs (jobs/wrangler.jsonc)" in found.contents.value
+        found = await ed.client.text_document_definition_async(
+            types.DefinitionParams(*ed.at("jobs/src/index.ts", '"orders"', shift=2))
+        )
+        assert [each.uri for each in found] == [ed.uri("jobs/wrangler.jsonc")]
+
+    asked(scenario, project)
+
+
+def test_what_does_not_parse_and_what_is_large_do_not_end_it(project):
+    async def scenario(ed):
+        await ed.open("jobs/wrangler.jsonc", '{ "queues": { "consumers": [ { "queue": ')
+        assert set(ed.codes("jobs/wrangler.jsonc")) == {"CFQ001"}
+        await ed.type("jobs/wrangler.jsonc", JOBS + "// " + "x" * 1_000_000)
+        assert "CFQ001" not in ed.codes("jobs/wrangler.jsonc")
+        await ed.open("jobs/src/index.ts", "export default { async queue(batch { ")
+        await ed.type("jobs/wrangler.jsonc", JOBS)
+        assert ed.shown == []
+
+    asked(scenario, project)
