@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+import time
 from typing import TYPE_CHECKING
 
 from lsprotocol import types
@@ -34,8 +35,10 @@ _SAID_AT = re.compile(r"(.+?):(\d+):(\d+): (.*)")
 _UNUSED = "unused-ignore"
 
 
+REST_SECONDS = 0.3
+"""How long nothing was typed before work goes on that nobody waits for."""
 PAUSE_SECONDS = 0.002
-"""Between two slices of work that nobody waits for, so that what arrives comes first."""
+"""Between two slices of it, so that what arrives comes first."""
 SLICE_SECONDS = 0.01
 
 
@@ -54,6 +57,7 @@ class Server(LanguageServer):
         self._uris: dict[str, str] = {}
         self._is_due = False
         self._goes_on = False
+        self._typed = 0.0
 
     # --- what the editor has
 
@@ -109,6 +113,7 @@ class Server(LanguageServer):
     def changed(self, uri: str) -> None:
         """Say soon what is wrong now: when nothing more has arrived, so that a burst of keys is judged once."""
         self._changed.add(uri)
+        self._typed = time.monotonic()
         if not self._is_due:
             self._is_due = True
             asyncio.get_running_loop().call_soon(self.publish)
@@ -143,11 +148,13 @@ class Server(LanguageServer):
         """Follow more sources when nothing else is to be done, a little at a time."""
         if not self._goes_on:
             self._goes_on = True
-            asyncio.get_running_loop().call_later(PAUSE_SECONDS, self._go_on)
+            rest = self._typed + REST_SECONDS - time.monotonic()
+            asyncio.get_running_loop().call_later(max(rest, PAUSE_SECONDS), self._go_on)
 
     def _go_on(self) -> None:
         self._goes_on = False
-        self.project.go_on(SLICE_SECONDS)
+        if time.monotonic() - self._typed >= REST_SECONDS:
+            self.project.go_on(SLICE_SECONDS)
         if self.project.is_behind:
             self._go_on_soon()
         elif not self._is_due:
