@@ -233,3 +233,17 @@ def test_a_single_file_of_code(tools, tmp_path):  # noqa: ARG001
         emu.queue("in").send(1)
         emu.run_until_idle()
         assert emu.queue("out").bodies() == [1]
+
+
+@pytest.mark.usefixtures("tools")
+def test_a_batch_of_any_size_arrives_whole(emu, tmp_path):
+    source = """export default { async queue(batch, env) {
+      for (const { body } of batch.messages) await env.OTHER.send([[...body].length, [...new Set(body)].join("")]);
+    } };"""
+    emu.worker(write(tmp_path, source, file="src/index.js", queues=consumes(max_batch_size=10, max_batch_timeout=5)))
+    sent = [letter * (size // len(letter.encode())) for letter in ("a", "é", "你", "\U0001f600") for size in (127_000, 120_001, 119_999)]
+    for body in sent:
+        emu.queue("jobs").send(body)
+    emu.run_until_idle()
+    assert [len(each.messages) for each in emu.deliveries] == [10, 2]
+    assert emu.queue("other").bodies() == [[len(body), body[0]] for body in sent]
