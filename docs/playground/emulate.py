@@ -10,6 +10,7 @@ from contextlib import redirect_stderr, redirect_stdout
 from emulator import Emulator
 from emulator.engine.ledger.steps import steps
 
+BODY_MAX = 40
 STEPS_MAX = 4_000
 """More would be no picture any more."""
 
@@ -21,7 +22,7 @@ def run(source):
         try:
             code = compile(source, "consumer.py", "exec")
             exec(code, {"__name__": "consumer", "emu": emu})
-        except BaseException as error:  # noqa: BLE001 - whatever a visitor's text does is shown to the visitor
+        except BaseException as error:  # whatever a visitor's text does is shown to the visitor
             failed = "".join(traceback.format_exception(error)[-1:]).strip()
             at = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == "consumer.py"]
             failed += f" (line {at[-1].lineno})" if at else ""
@@ -59,4 +60,4 @@ def run(source):
 def shown(body):
     """A body in a few characters."""
     text = body.decode("utf-8", "replace")
-    return text if len(text) <= 40 else text[:39] + "…"
+    return text if len(text) <= BODY_MAX else text[: BODY_MAX - 1] + "…"
