@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 # One more than there are processors: many tests wait for a server, a browser or npm.
 WORKERS ?= $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)')
 
-.PHONY: demo test bench lint generate mutants clean
+.PHONY: demo test bench lint generate mutants editor clean
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -42,5 +42,11 @@ bench: $(STAMP) ## measure beside the peers; they are installed into .bench
 mutants: $(STAMP) ## put faults into the emulator's core and see that the tests find each
 	$(BIN)/python -m tests.mutants
 
+editor: ## package the extension for VS Code, .editor/vscode/cfq-lint-*.vsix; needs npm
+	mkdir -p .editor
+	cp -r cfq_lint/editor/clients/vscode .editor/
+	cp LICENSE .editor/vscode/
+	cd .editor/vscode && npm install --silent --no-audit --no-fund && npm run --silent package
+
 clean:
-	rm -rf $(VENV) .bench .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .bench .editor .pytest_cache .mypy_cache .ruff_cache .hypothesis

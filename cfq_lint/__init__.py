@@ -1,6 +1,7 @@
 """cfq-lint: reads wrangler files and says what is wrong with their queues.
 
-`lint_text` and `lint_paths` return a `Report` of `Finding`s. The names in `__all__` are public; everything else may change.
+`lint_paths`, `lint_text` and `lint_texts` return a `Report` of `Finding`s. The names in `__all__` are public; everything else
+may change.
 """
 
 TYPE_CHECKING = False
@@ -8,7 +9,7 @@ if TYPE_CHECKING:
     from cfq_lint.facts.errors import UnknownRule, WrongSettings
     from cfq_lint.model.finding import Edit, Finding, Fix, Related, Severity
     from cfq_lint.run.engine import Report
-    from cfq_lint.run.lint import lint_paths, lint_text
+    from cfq_lint.run.lint import lint_paths, lint_text, lint_texts
     from cfq_lint.source.text import Place
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "WrongSettings",
     "lint_paths",
     "lint_text",
+    "lint_texts",
 ]
 __version__ = "0.1.0"
 
@@ -38,6 +40,7 @@ _ROOMS = {
     "WrongSettings": "facts.errors",
     "lint_paths": "run.lint",
     "lint_text": "run.lint",
+    "lint_texts": "run.lint",
 }
 
 

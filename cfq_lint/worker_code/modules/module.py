@@ -15,6 +15,7 @@ from cfq_lint.worker_code.tree.asking import chain_of, walk
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from typing import Any
 
     from cfq_lint.worker_code.lowering.steps import Function, Sent
     from cfq_lint.worker_code.tree import statements as s
@@ -30,6 +31,7 @@ class Module:
 
     `this` is what methods are called on, None where that is not known. `set_later` are the members that objects get after they
     are made, `worker.queue = …`, by the object's name and their own; `lowered` the functions that are made into steps already.
+    `kept` is for what is found out about it and asked again.
     """
 
     def __init__(self, path: str, text: str, source: s.Source) -> None:
@@ -47,6 +49,7 @@ class Module:
         self._methods: dict[str, list[tuple[n.Record, n.Pair]]] = {}
         self.lowered: dict[int, Function] = {}
         self._sent: tuple[Sent, ...] | None = None
+        self.kept: dict[str, Any] = {}
         self._read()
 
     def view(self, around: Mapping[str, Value | None], this: Value | None) -> Module:

@@ -54,6 +54,7 @@ class Program(Tables):
         self._modules: dict[str, Module | None] = {}
         self._unread: dict[str, None] = {}
         self.length = 0
+        self._handlers: tuple[Found, ...] | None = None
         self.kept: dict[str, Any] = {}
 
     # --- modules
@@ -122,9 +123,12 @@ class Program(Tables):
 
     # --- what is asked
 
-    def handlers(self) -> list[Found]:
+    def handlers(self) -> tuple[Found, ...]:
         """The queue handlers of the entry, each with the module that it stands in."""
-        return [(module, module.function(node, node.name, owner)) for module, node, owner, _ in self.handling()]
+        if self._handlers is None:
+            found = ((module, module.function(node, node.name, owner)) for module, node, owner, _ in self.handling())
+            self._handlers = tuple(found)
+        return self._handlers
 
     def handling(self) -> list[tuple[Module, n.Lambda, str, Value | None]]:
         """The same as they are written, with their owners and with what they are called on."""
