@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING, Any
 from emulator.explore.found import Covered, Found, Nothing
 from emulator.explore.local import several
 from emulator.explore.rewrite import reached, rewritten
-from emulator.explore.schedule import Deviations, Schedule, deviations_of
-from emulator.explore.shards import Result, Shard, Watch, deviations_after
+from emulator.explore.schedule import Deviations, Replay, Schedule
+from emulator.explore.shards import Result, Seen, Shard, Watch
 from emulator.explore.shrink import shrunk
 from emulator.explore.world import World
 
@@ -80,15 +80,16 @@ def explore(
             world.close()
 
 
-def replayed(world: World, replay: str) -> Found | Nothing:
+def replayed(world: World, text: str) -> Found | Nothing:
     """One schedule alone. Raises ValueError where it does not fit the world."""
-    deviations = deviations_of(replay)
-    run = world.run(Schedule(deviations))
-    if run.schedule.deviations != deviations:
-        message = f"replay {replay!r} does not fit: this world has {len(run.schedule.points)} choices on that way; search again"
+    replay = Replay.of(text)
+    run = world.run(replay.schedule())
+    if run.schedule.deviations != replay.deviations or run.schedule.sent < max(replay.without, default=0):
+        points, sent = len(run.schedule.points), run.schedule.sent
+        message = f"replay {text!r} does not fit: that way has {points} choices, and {sent} messages are sent; search again"
         raise ValueError(message)
-    covered = Covered(1, 0, len(deviations), {}, {}, 0.0)
-    return Nothing(covered, exhaustive=False) if run.error is None else Found(world, deviations, run.error, covered)
+    covered = Covered(1, 0, len(replay.deviations), {}, {}, 0.0)
+    return Nothing(covered, exhaustive=False) if run.error is None else Found(world, replay, run.error, covered)
 
 
 class Search:
@@ -99,7 +100,8 @@ class Search:
         self.max_faults, self.schedules, self.seed = max_faults, schedules, seed
         self.done = 0
         self.complete = -1
-        self.random = 0
+        self.random = self.spared = self.states = 0
+        self.seen = Seen(world)
         self.tried: Counter[str] = Counter()
         self.kinds: dict[str, int] = {}
         self._known: tuple[tuple[str, int], ...] = ()
@@ -119,12 +121,14 @@ class Search:
         error = self.world.run(Schedule(failure)).error
         if error is None:
             raise RuntimeError("a failure did not come again: the handlers or the setup do not do the same in every run")
-        deviations, error = shrunk(self.world, failure, error)
-        return Found(self.world, deviations, error, self.covered())
+        return Found(self.world, *shrunk(self.world, Replay(failure), error), self.covered())
 
     def covered(self) -> Covered:
         """What was covered so far."""
-        return Covered(self.done, self.random, self.complete, dict(self.kinds), dict(self.tried), self.watch.elapsed)
+        seconds = self.watch.elapsed
+        return Covered(
+            self.done, self.random, self.complete, dict(self.kinds), dict(self.tried), seconds, self.spared, self.states
+        )
 
     def _levels(self) -> Deviations | None:
         """All schedules by number of deviations; the first that breaks."""
@@ -147,7 +151,8 @@ class Search:
         return None
 
     def _shard(self, prefix: Deviations) -> Shard:
-        return Shard(prefix, self.max_faults, seed=self.seed, known=self._known)
+        after = self.seen.after(prefix)
+        return Shard(prefix, self.max_faults, *after, seed=self.seed, known=self._known)
 
     def _prefixes(self, length: int, hot: list[Deviations]) -> Iterator[Deviations]:
         """All schedules of so many deviations; those first that have reached new code."""
@@ -159,13 +164,13 @@ class Search:
             yield ()
             return
         for prefix in self._all(length - 1):
-            for deviation, _ in deviations_after(self.world, prefix):
+            for deviation, _ in self.seen.after(prefix).deviations:
                 yield (*prefix, deviation)
 
     def _random(self) -> Deviations | None:
         left = self.schedules - self.done
         shards = (
-            Shard((), self.max_faults, first, min(_RANDOM_SHARD, left - first), self.seed, self._known)
+            Shard((), self.max_faults, (), 0, 0, first, min(_RANDOM_SHARD, left - first), self.seed, self._known)
             for first in range(0, left, _RANDOM_SHARD)
         )
         before = self.done
@@ -193,6 +198,8 @@ class Search:
     def _count(self, result: Result, known: set[tuple[str, int]]) -> None:
         self.done += result.schedules
         self.tried.update(result.tried)
+        self.spared += result.spared
+        self.states += result.states
         for deviations, places in result.hot:
             if not known.issuperset(places):
                 known.update(places)

@@ -48,6 +48,8 @@ class Workerd:
     """One workerd for all JavaScript Workers of an account. `services` answer what Workers ask."""
 
     outside = working = 0
+    at_rest = False
+    """What its isolates hold cannot be seen from here."""
 
     def __init__(self, now_us: Callable[[], int], seed: int | None, services: Services) -> None:
         self._now_us, self._seed, self._services = now_us, seed, services
