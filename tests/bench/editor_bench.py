@@ -14,7 +14,6 @@ import statistics
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 from tests.bench.lint_bench import ROOM, make_typescript, peers, show
 
