@@ -16,7 +16,10 @@ def on_a_line(body: bytes, content_type: str) -> str:
     elif content_type == "text":
         text = repr(body[: 4 * CHARACTERS_MAX].decode("utf-8", "replace"))
     else:
-        text = f"{content_type} {_own(decode(body, content_type))}"
+        try:
+            text = f"{content_type} {_own(decode(body, content_type))}"
+        except RecursionError:  # it is nested more deeply than Python shows
+            text = f"{content_type}, {len(body):,} bytes"
     text = "".join([character if character.isprintable() else "·" for character in text])
     return text if len(text) <= CHARACTERS_MAX else text[: CHARACTERS_MAX - 1] + "…"
 
