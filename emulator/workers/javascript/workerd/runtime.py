@@ -13,6 +13,7 @@ from urllib.parse import quote, unquote
 
 import msgspec
 
+from emulator.engine.allowance import TooManySubrequests
 from emulator.engine.clock import SECOND_US
 from emulator.engine.faults import DIED, WorkerCrashed
 from emulator.engine.targets import invocation as engine
@@ -39,6 +40,8 @@ _CHANNEL = "cfq"
 _BEFORE = 1
 EXCEEDED, FAILED = "exceededCpu", "exception"
 _LOST = Reply(500, LOST.encode(), (("X-Cfq-Refused", LOST),), LOST)
+_MUCH = str(TooManySubrequests())
+_TOO_MANY = Reply(500, _MUCH.encode(), (("X-Cfq-Refused", _MUCH), ("CF-Queues-Error-Cause", _MUCH)), _MUCH)
 _LET_GO_SECONDS, _REFUSED_MOST = 1.0, 200
 """So long, and with so many questions, what a dead process left behind may take to its end; then workerd is stopped."""
 _COUNTED = frozenset({_CHANNEL, "out"})
@@ -257,6 +260,11 @@ class Workerd:
 
     def _call_of(self, by: Invocation, connection: Connection, what: tuple[Any, ...], act: Callable[[], Any]) -> None:
         """A call of a binding: by a fault the process dies before it or behind it, or it fails and has acted or not."""
+        by.asked += 1
+        most = self._services.calls_max
+        if most is not None and by.asked > most:
+            self._reply(connection, _TOO_MANY)
+            return
         delivery, fails, point = by.delivery, what[0] != "send", 0
         if delivery is not None and delivery.active:
             point = delivery.choose(3, "crashes_at_call", what)
