@@ -192,7 +192,7 @@ def test_only_the_command_line_prints_exits_and_reads_the_environment(package):
 
 HEAVY = {
     "pydantic": {"run.settings", "model.facts_file", "account"}, "json5": {"source.json5_tokens"}, "typer": {"cli"}, "rich": {"cli"},
-    "httpx": {"account"}, "asyncio": {"account", "cli.access"}, "time": {"account.pace"},
+    "httpx": {"account"}, "asyncio": {"account", "cli.access", "editor.session"}, "pygls": {"editor"}, "time": {"account.pace", "editor.session", "editor.workspace"},
 }  # fmt: skip
 
 

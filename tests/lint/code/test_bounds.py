@@ -90,9 +90,9 @@ def test_no_more_characters_are_read_than_are_worth_it():
 )
 def test_what_cannot_be_read_is_said_in_a_line(text, said):
     program = load("src/index.ts", {"src/index.ts": text}.get)
-    assert (program.problem, program.handlers()) == (f"src/index.ts {said}", [])
+    assert (program.problem, program.handlers()) == (f"src/index.ts {said}", ())
     inner = load("src/index.ts", {"src/index.ts": "export { default } from './a';", "src/a.ts": text}.get)
-    assert (inner.handlers(), inner.unread) == ([], ("src/a.ts",))
+    assert (inner.handlers(), inner.unread) == ((), ("src/a.ts",))
 
 
 def test_modules_that_were_not_read_are_a_few_lines(tmp_path, monkeypatch):

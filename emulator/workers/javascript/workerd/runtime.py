@@ -15,6 +15,7 @@ import msgspec
 
 from emulator.engine.clock import SECOND_US
 from emulator.engine.faults import DIED, WorkerCrashed
+from emulator.engine.targets import invocation as engine
 from emulator.engine.targets.invocation import LOST
 from emulator.workers.javascript.invocation import Ended, Invocation, Told, Wait, called
 from emulator.workers.javascript.workerd.configuration import files
@@ -48,6 +49,8 @@ class Workerd:
     """One workerd for all JavaScript Workers of an account. `services` answer what Workers ask."""
 
     outside = working = 0
+    at_rest = False
+    """What its isolates hold cannot be seen from here."""
 
     def __init__(self, now_us: Callable[[], int], seed: int | None, services: Services) -> None:
         self._now_us, self._seed, self._services = now_us, seed, services
@@ -263,7 +266,7 @@ class Workerd:
             if fails and delivery.choose(2, "failed_calls", what):
                 self._reply(connection, _LOST)
                 return
-        found = act()
+        found = _acted(delivery, act)
         if isinstance(found, Reply):
             self._answer(by, connection, what, found, crashes=bool(point))
         else:
@@ -300,7 +303,8 @@ class Workerd:
             if by.delivery is not None and by.delivery.choose(2, "crashes_at_await"):
                 self._crash(by)
                 return
-            self._wait_for(by, connection, self._now_us() + int(query["ms"]) * _MILLISECOND_US)
+            late = by.delivery.seconds("late_answers") if by.delivery is not None else 0
+            self._wait_for(by, connection, self._now_us() + int(query["ms"]) * _MILLISECOND_US + late * SECOND_US)
             return
         if what == "died":
             self._crash(by)
@@ -399,3 +403,14 @@ class Workerd:
         finally:
             traffic.close()
             self._traffic, self._refusing = None, 0
+
+
+def _acted(delivery: Delivery | None, act: Callable[[], Any]) -> Any:
+    """A call that acts, as one of the handler that has this batch: so its sends are drawn as those of any other."""
+    if delivery is None:
+        return act()
+    token = engine.current.set(engine.Invocation(delivery, calling=True))
+    try:
+        return act()
+    finally:
+        engine.current.reset(token)

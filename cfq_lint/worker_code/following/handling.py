@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from cfq_lint.facts.record import record, replace
+from cfq_lint.worker_code.following.expressions import STEPS_MAX
+from cfq_lint.worker_code.following.statements import Statements
 from cfq_lint.worker_code.modules.module import Value as Meaning
 from cfq_lint.worker_code.tree import nodes as n
-from cfq_lint.worker_code.ways.expressions import STEPS_MAX
-from cfq_lint.worker_code.ways.following import Following
 from cfq_lint.worker_code.ways.state import Flow, State, TooLong
 from cfq_lint.worker_code.ways.values import BATCH, FUNCTION, INSTANCE, LITERAL, OPAQUE, Called, Room, Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from cfq_lint.worker_code.following.conditions import States
     from cfq_lint.worker_code.modules.module import Module
     from cfq_lint.worker_code.modules.program import Program
-    from cfq_lint.worker_code.ways.calls import Settled
-    from cfq_lint.worker_code.ways.conditions import States
     from cfq_lint.worker_code.ways.marks import Mark
+    from cfq_lint.worker_code.ways.values import Settled
 
 _SHARES = 6
 _VALUES = (n.Record, n.Listing, n.Text, n.Number, n.Decimal, n.Invoke, n.Member, n.Binary, n.Name, n.Template, n.Wait)
@@ -76,7 +76,7 @@ def _unknown(queue: str, problem: str, steps: int = 0) -> Handled:
     return Handled(queue, None, frozenset(), frozenset(), (), (), (), (), frozenset(), frozenset(), False, problem, steps)
 
 
-class Reader(Following):
+class Reader(Statements):
     """Reads the handler of a program."""
 
     def __init__(self, program: Program, queue: str) -> None:

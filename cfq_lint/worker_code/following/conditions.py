@@ -52,6 +52,8 @@ if TYPE_CHECKING:
 _COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">=", "in", "not in", "has", "instanceof"})
 _OPPOSITE = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _OK_FROM, _BAD_FROM, _SERVER_FROM, _TOO_MANY = 200, 400, 500, 429
+_ASKED = frozenset({OF_ERROR, OF_STATUS, OF_BODY})
+"""Of these it matters that a condition asked, and not what came of it."""
 _KEYED = frozenset({FLAG, LIST, LITERAL})
 UNKNOWN = object()
 """What a flag has where nobody knows its value."""
@@ -132,11 +134,11 @@ class Conditions:
         call.is_checked = True
 
     def both(self, states: States, guard: str) -> Ways:
-        """Both ways, each knowing which it is."""
-        return (
-            {state._replace(guards=state.guards | {(guard, True)}) for state in states},
-            {state._replace(guards=state.guards | {(guard, False)}) for state in states},
-        )
+        """Both ways, each knowing which it is where anybody asks that; else that it was asked."""
+        holds = {state._replace(guards=state.guards | {(guard, True)}) for state in states}
+        if guard in _ASKED:
+            return holds, set(holds)
+        return holds, {state._replace(guards=state.guards | {(guard, False)}) for state in states}
 
     def _flagged(self, value: Value, states: States, test: Any) -> Ways:
         holds, fails = set(), set()
