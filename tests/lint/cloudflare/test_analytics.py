@@ -99,7 +99,7 @@ def test_without_analytics_nothing_but_get_is_sent(room, capfd):
     assert "measured" not in json.loads((room / "facts.json").read_text())
 
 
-def test_many_queues_are_asked_for_in_parts(room, capfd, monkeypatch):
+def test_many_queues_are_asked_for_in_parts(room, capfd, monkeypatch):  # noqa: ARG001
     monkeypatch.setattr("cfq_lint.facts.limits.ANALYTICS_ROWS", 168 * 5)
     with Server(SHOP) as server:
         audit("--base-url", server.url, out=capfd)
@@ -178,7 +178,7 @@ def test_a_server_that_misbehaves_is_exit_2_and_a_line(name, room, capfd):
     assert not (room / "facts.json").exists()
 
 
-def test_a_server_that_is_asked_again_after_a_moment(room, capfd):
+def test_a_server_that_is_asked_again_after_a_moment(room, capfd):  # noqa: ARG001
     turns = []
 
     def answer(name, _):
