@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from emulator.engine.error_text import error_message, error_text
 from emulator.explore.pytest_test import test_text
-from emulator.explore.story import Told
+from emulator.explore.story import Told, deviations
 
 if TYPE_CHECKING:
     from emulator.engine.ledger.trace import Trace
@@ -37,7 +37,7 @@ class Covered(NamedTuple):
     def __str__(self) -> str:
         rate = f", {self.schedules / self.seconds:,.0f} a second" if self.seconds else ""
         depth = {-1: "not even the ordinary course", 0: "the ordinary course"}.get(
-            self.deviations, f"all with up to {self.deviations} deviations"
+            self.deviations, f"all with up to {deviations(self.deviations)}"
         )
         lines = [f"{self.schedules:,} schedules{rate}: {depth}{f', {self.random:,} random' if self.random else ''}"]
         if self.spared:
@@ -45,6 +45,23 @@ class Covered(NamedTuple):
         kinds = {**self.points, **self.tried}
         lines += [f"  {name}: {self.points.get(name, 0)} choices, {self.tried.get(name, 0):,} tried" for name in sorted(kinds)]
         return "\n".join(lines)
+
+
+class Now(NamedTuple):
+    """How far a search has come: `depth` deviations are being tried (-1: random ones), all of up to `complete` are done.
+
+    `best` is the replay of what was found and is being shrunk; None before something was found. The rest is as in Covered.
+    """
+
+    schedules: int
+    seconds: float
+    depth: int
+    complete: int
+    points: dict[str, int]
+    tried: dict[str, int]
+    spared: int
+    states: int
+    best: str | None
 
 
 class Found:
@@ -137,7 +154,7 @@ class Nothing:
         return False
 
     def __str__(self) -> str:
-        whole = f"all of them, up to {self.covered.deviations} deviations" if self.exhaustive else "not all of them"
+        whole = f"all of them, up to {deviations(self.covered.deviations)}" if self.exhaustive else "not all of them"
         return f"nothing breaks in {self.schedules:,} schedules ({whole})"
 
     __repr__ = __str__

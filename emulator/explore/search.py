@@ -20,13 +20,13 @@ from contextlib import suppress
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from emulator.explore.found import Covered, Found, Nothing
+from emulator.explore.found import Covered, Found, Nothing, Now
 from emulator.explore.local import several
 from emulator.explore.rewrite import reached, rewritten
 from emulator.explore.schedule import Deviations, Replay, Schedule
 from emulator.explore.shards import Result, Seen, Shard, Watch
 from emulator.explore.shrink import shrunk
-from emulator.explore.world import World
+from emulator.explore.world import World, arity
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -51,15 +51,16 @@ def explore(
     seed: int = 0,
     workers: int = 1,
     scheduler: str | None = None,
-    progress: Callable[[int, float], None] | None = None,
+    progress: Callable[..., None] | None = None,
     **options: Any,
 ) -> Found | Nothing:
     """Search for a schedule under which an invariant does not hold: every one of up to `max_faults` deviations, few first.
 
     `setup(emu)` makes queues, consumers, stores and sends, and returns what the invariant needs; without an argument it makes
     the emulator too. `invariant(emu, value)`, or several, raise at the end, with `each_step` also after every step. `replay`
-    runs that one schedule alone. At most `schedules` are run, for at most `seconds`; `progress` hears of both. `workers`
-    processes share the work, or those of a Dask `scheduler` (tcp://…). `options` go to Emulator.
+    runs that one schedule alone. At most `schedules` are run, for at most `seconds`; `progress(schedules, seconds)` hears of
+    both, and where it takes three, of how far the search has come (Now). `workers` processes share the work, or those of a
+    Dask `scheduler` (tcp://…). `options` go to Emulator.
 
     Raises SetupFailed where the world cannot be made, ValueError and TypeError for arguments that do not fit.
     """
@@ -75,7 +76,11 @@ def explore(
                 return replayed(world, replay)
             with several(world, workers, scheduler) as runner:
                 bounds = {"max_faults": max_faults, "schedules": schedules, "seed": seed}
-                return Search(world, runner, Watch(seconds, progress), **bounds).run()
+                search = Search(world, runner, Watch(seconds), **bounds)
+                search.watch.tell = progress
+                if progress is not None and arity(progress) > 2:  # noqa: PLR2004 - see above
+                    search.watch.tell = lambda done, took: progress(done, took, search.now(done, took))
+                return search.run()
         finally:
             world.close()
 
@@ -101,6 +106,8 @@ class Search:
         self.done = 0
         self.complete = -1
         self.random = self.spared = self.states = 0
+        self.depth = 0
+        self.best: str | None = None
         self.seen = Seen(world)
         self.tried: Counter[str] = Counter()
         self.kinds: dict[str, int] = {}
@@ -121,7 +128,17 @@ class Search:
         error = self.world.run(Schedule(failure)).error
         if error is None:
             raise RuntimeError("a failure did not come again: the handlers or the setup do not do the same in every run")
-        return Found(self.world, *shrunk(self.world, Replay(failure), error), self.covered())
+        return Found(self.world, *shrunk(self.world, Replay(failure), error, self._better), self.covered())
+
+    def _better(self, replay: Replay) -> None:
+        """Something that breaks was found, or has become shorter."""
+        self.best = str(replay)
+        self.watch(0)
+
+    def now(self, schedules: int, seconds: float) -> Now:
+        """How far it has come."""
+        kinds, tried = dict(self.kinds), dict(self.tried)
+        return Now(schedules, seconds, self.depth, self.complete, kinds, tried, self.spared, self.states, self.best)
 
     def covered(self) -> Covered:
         """What was covered so far."""
@@ -142,6 +159,7 @@ class Search:
             return ()
         self.complete = 0
         for level in range(1, self.max_faults + 1):
+            self.depth = level
             hot, self._hot = self._hot, []
             shards = (self._shard(prefix) for prefix in self._prefixes(level - 1, hot))
             failure, whole = self._take(shards, int(self.schedules * _EXHAUSTIVE_SHARE) if level > 1 else self.schedules)
@@ -173,7 +191,7 @@ class Search:
             Shard((), self.max_faults, (), 0, 0, first, min(_RANDOM_SHARD, left - first), self.seed, self._known)
             for first in range(0, left, _RANDOM_SHARD)
         )
-        before = self.done
+        before, self.depth = self.done, -1
         failure, _ = self._take(shards, self.schedules)
         self.random = self.done - before
         return failure

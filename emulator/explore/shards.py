@@ -171,15 +171,15 @@ class _Random:
 class Watch:
     """Counts schedules, tells of them, and says when the time is over."""
 
-    def __init__(self, seconds: float | None, tell: Callable[[int, float], None] | None) -> None:
+    def __init__(self, seconds: float | None, tell: Callable[[int, float], None] | None = None) -> None:
         self.began, self.schedules = real_seconds(), 0
-        self._seconds, self._tell = seconds, tell
+        self._seconds, self.tell = seconds, tell
 
     def __call__(self, more: int) -> bool:
         """So many more schedules are done; whether the time is over."""
         self.schedules += more
-        if self._tell is not None:
-            self._tell(self.schedules, self.elapsed)
+        if self.tell is not None:
+            self.tell(self.schedules, self.elapsed)
         return self.over
 
     @property

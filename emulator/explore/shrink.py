@@ -9,7 +9,7 @@ from emulator.explore.schedule import Replay, Schedule
 from emulator.explore.world import SetupFailed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from emulator.explore.schedule import Deviations
     from emulator.explore.world import Run, World
@@ -19,9 +19,12 @@ _PLACES_MAX = 200
 """So many places are tried for the deviations of a schedule that has lost messages."""
 
 
-def shrunk(world: World, replay: Replay, error: BaseException) -> tuple[Replay, BaseException]:
-    """The shortest schedule that was found from there, and what breaks under it: the same failure."""
-    shrinking = _Shrinking(world, replay, error)
+def shrunk(
+    world: World, replay: Replay, error: BaseException, tell: Callable[[Replay], None] = lambda _replay: None
+) -> tuple[Replay, BaseException]:
+    """The shortest schedule that was found from there, and what breaks under it: the same failure. `tell` hears of each."""
+    shrinking = _Shrinking(world, replay, error, tell)
+    tell(replay)
     shrinking.fewer_deviations()
     shrinking.fewer_messages()
     shrinking.fewer_deviations()
@@ -31,8 +34,8 @@ def shrunk(world: World, replay: Replay, error: BaseException) -> tuple[Replay, 
 class _Shrinking:
     """`replay` is the shortest so far, `error` is what breaks under it."""
 
-    def __init__(self, world: World, replay: Replay, error: BaseException) -> None:
-        self._world, self.replay, self.error = world, replay, error
+    def __init__(self, world: World, replay: Replay, error: BaseException, tell: Callable[[Replay], None]) -> None:
+        self._world, self.replay, self.error, self._tell = world, replay, error, tell
         self._runs = 0
 
     def fewer_deviations(self) -> None:
@@ -43,8 +46,8 @@ class _Shrinking:
             for candidate in _shorter(self.replay.deviations):
                 run = self._run(Replay(candidate, self.replay.without))
                 if run is not None and self._is_same(run) and _size(run.schedule.deviations) < _size(self.replay.deviations):
-                    self.replay = Replay(run.schedule.deviations, self.replay.without)
-                    self.error, better = run.error or self.error, True
+                    self._take(run)
+                    better = True
                     break
                 if self._runs >= _RUNS_MAX:
                     break
@@ -72,8 +75,14 @@ class _Shrinking:
         found = self._placed(without)
         if found is None:
             return False
-        self.replay, self.error = Replay(found.schedule.deviations, without), found.error or self.error
+        self._take(found)
         return True
+
+    def _take(self, run: Run) -> None:
+        """What is shorter."""
+        self.replay = Replay(run.schedule.deviations, tuple(sorted(run.schedule.without)))
+        self.error = run.error or self.error
+        self._tell(self.replay)
 
     def _placed(self, without: tuple[int, ...]) -> Run | None:
         """A run without these messages in which the same deviations break the same: at the same choices, or at others."""

@@ -53,7 +53,7 @@ class World:
     ) -> None:
         self.setup, self.invariants, self.each_step = setup, tuple(invariants), each_step
         self.options = {"seed": 0, **(options or {})}
-        self._given = _arity(setup)
+        self._given = arity(setup)
         self._checks = [_check(each) for each in self.invariants]
         self._runner: asyncio.Runner | None = None
         self._memory: dict[Any, Any] = {}
@@ -160,7 +160,8 @@ class World:
             self._runner = None
 
 
-def _arity(function: Callable[..., Any]) -> int:
+def arity(function: Callable[..., Any]) -> int:
+    """How many arguments a function takes by their places."""
     kinds = inspect.Parameter
     parameters = inspect.signature(function).parameters.values()
     return sum(each.kind in {kinds.POSITIONAL_ONLY, kinds.POSITIONAL_OR_KEYWORD, kinds.VAR_POSITIONAL} for each in parameters)
@@ -168,7 +169,7 @@ def _arity(function: Callable[..., Any]) -> int:
 
 def _check(invariant: Callable[..., Any]) -> Callable[[Emulator, Any], Any]:
     """An invariant as a function of both. Raises TypeError for one that takes other arguments."""
-    count = _arity(invariant)
+    count = arity(invariant)
     if count == 2:  # noqa: PLR2004 - the emulator, and what setup made
         return invariant
     if count == 0:
