@@ -7,28 +7,41 @@ may change.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cfq_lint.facts.errors import UnknownRule, WrongSettings
+    from cfq_lint.facts.keys import Key, keys_of
     from cfq_lint.model.finding import Edit, Finding, Fix, Related, Severity
     from cfq_lint.run.engine import Report
+    from cfq_lint.run.fixer import grouped_fixes
     from cfq_lint.run.lint import lint_paths, lint_text, lint_texts
+    from cfq_lint.source.spots import Spot, spot_at
     from cfq_lint.source.text import Place
 
 __all__ = [
     "Edit",
     "Finding",
     "Fix",
+    "Key",
     "Place",
     "Related",
     "Report",
     "Severity",
+    "Spot",
     "UnknownRule",
     "WrongSettings",
+    "grouped_fixes",
+    "keys_of",
     "lint_paths",
     "lint_text",
     "lint_texts",
+    "spot_at",
 ]
 __version__ = "0.1.0"
 
 _ROOMS = {
+    "Key": "facts.keys",
+    "Spot": "source.spots",
+    "grouped_fixes": "run.fixer",
+    "keys_of": "facts.keys",
+    "spot_at": "source.spots",
     "Edit": "model.finding",
     "Finding": "model.finding",
     "Fix": "model.finding",

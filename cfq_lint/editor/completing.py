@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
-from cfq_lint.editor.telling import LISTS, keys_at, of_key, range_of
-from cfq_lint.facts.keys import INTEGER, QUEUES_KEYS, STRING
+from cfq_lint.editor.telling import keys_at, of_key, range_of
+from cfq_lint.facts.keys import INTEGER, QUEUES_KEYS, STRING, keys_of
 from cfq_lint.source.document import TOML, TYPESCRIPT
 from cfq_lint.source.node import OBJECT
-from cfq_lint.source.spots import spot_at
+from cfq_lint.source.spots import spot_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -36,7 +36,7 @@ def completions(document: Document, offset: int, all_mentions: Iterable[Mention]
         return []  # the types of `@cloudflare/config` complete there
     line_start = document.text.rfind("\n", 0, offset) + 1
     before = document.text[line_start:offset]
-    spot = spot_at(document, offset)
+    spot = spot_in(document, offset)
     keys = keys_at(spot) or _keys_of_broken(document, offset)
     value, key = _VALUE.search(before), _KEY.search(before)
     if value is not None:
@@ -123,7 +123,7 @@ def _keys_of_broken(document: Document, offset: int) -> dict[str, Key] | None:
     if document.whole:
         return None
     found = [each[1] for each in _LIST.finditer(document.text, 0, offset)]
-    return LISTS[found[-1]] if found else None
+    return keys_of(found[-1]) if found else None
 
 
 def _written_keys(document: Document, offset: int, spot: Spot) -> set[str]:

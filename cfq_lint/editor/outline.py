@@ -69,17 +69,15 @@ def lenses(judged: Judged, all_mentions: list[Mention], range_of: Callable[[Plac
 
 
 def hints(judged: Judged, range_of: Callable[[Place], types.Range]) -> list[types.InlayHint]:
-    """Behind each consumer's queue, the settings that it leaves out."""
-    return [
-        types.InlayHint(
-            range_of(consumer.queue.place).end,
-            said,
-            tooltip="what holds where the file says nothing",
-            padding_left=True,
-        )
-        for consumer in _consumers(judged)
-        if consumer.queue is not None and (said := hint_of(consumer))
-    ]
+    """Behind each consumer's queue, or behind all of it where it is a line, the settings that it leaves out."""
+    found = []
+    for consumer in _consumers(judged):
+        said = hint_of(consumer)
+        if consumer.queue is not None and said:
+            whole, queue = range_of(consumer.place), range_of(consumer.queue.place)
+            at = whole.end if whole.start.line == whole.end.line else queue.end
+            found.append(types.InlayHint(at, said, tooltip="what holds where the file says nothing", padding_left=True))
+    return found
 
 
 def _consumers(judged: Judged) -> Iterator[Consumer]:

@@ -22,7 +22,7 @@ from cfq_lint.editor.workspace import SETTINGS_FILES, named
 from cfq_lint.facts.keys import is_queue_name
 from cfq_lint.facts.limits import QUEUE_NAME_LENGTH_MAX
 from cfq_lint.source.discovery import is_configuration
-from cfq_lint.source.spots import spot_at
+from cfq_lint.source.spots import spot_in
 from cfq_lint.source.text import Lines
 
 _WATCHED = "**/{wrangler*,cloudflare.config.ts,cfq-lint.toml,pyproject.toml,.gitignore,*.{py,ts,tsx,mts,cts,js,jsx,mjs,cjs}}"
@@ -147,7 +147,7 @@ def _words(server: Server) -> None:
         place = mention.place if mention is not None else None
         judged = ls.project.configuration(file)
         if judged is not None:
-            spot = spot_at(judged.document, offset)
+            spot = spot_in(judged.document, offset)
             keys = telling.keys_at(spot)
             key = keys.get(spot.member.key) if keys is not None and spot.member is not None else None
             if key is not None and spot.member is not None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from cfq_lint.editor.mentions import CONSUMES, DEAD_LETTERS, MAKES, PRODUCES
 from cfq_lint.facts.durations import duration
-from cfq_lint.facts.keys import CONSUMER_KEYS, PRODUCER_KEYS, Key
+from cfq_lint.facts.keys import CONSUMER_KEYS, QUEUES_KEYS, Key, keys_of
 from cfq_lint.rules.registry import BY_KEY, load
 
 if TYPE_CHECKING:
@@ -17,16 +17,14 @@ if TYPE_CHECKING:
     from cfq_lint.source.spots import Spot
 
 _SAID = {MAKES: "made by", PRODUCES: "produced to by", CONSUMES: "consumed by", DEAD_LETTERS: "takes the dead letters of"}
-LISTS = {"consumers": CONSUMER_KEYS, "producers": PRODUCER_KEYS}
-"""The keys of an entry, by the list that it stands in."""
 
 
 def keys_at(spot: Spot) -> dict[str, Key] | None:
     """The keys that the entry around a spot may have; None where the spot is in no entry."""
     path = spot.path
     for index in range(len(path) - 1):
-        if path[index] == "queues" and path[index + 1] in LISTS:
-            return LISTS[str(path[index + 1])] if len(path) > index + 2 else None
+        if path[index] == "queues" and path[index + 1] in QUEUES_KEYS:
+            return keys_of(str(path[index + 1])) if len(path) > index + 2 else None
     return None
 
 

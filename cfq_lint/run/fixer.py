@@ -61,7 +61,7 @@ def chosen(findings: Iterable[Finding], *, unsafe: bool) -> list[Finding]:
     return found
 
 
-def grouped(report: Report, *, unsafe: bool = False) -> dict[str, dict[str, tuple[Finding, ...]]]:
+def grouped_fixes(report: Report, *, unsafe: bool = False) -> dict[str, dict[str, tuple[Finding, ...]]]:
     """The findings of a report that can be repaired, by file and then by code; a group can be made together.
 
     Unsafe fixes are left out unless asked for.

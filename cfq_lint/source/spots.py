@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cfq_lint.facts.record import record
-from cfq_lint.source.document import TOML
+from cfq_lint.source.document import TOML, from_text
 from cfq_lint.source.node import ARRAY, OBJECT, Node
 
 TYPE_CHECKING = False
@@ -29,8 +29,37 @@ class Spot:
     on_key: bool = False
 
 
-def spot_at(document: Document, offset: int) -> Spot:
-    """What stands at an offset, in code points; behind the last character of a key or a value counts as being on it."""
+def spot_at(text: str, offset: int, path: str = "wrangler.jsonc") -> Spot:
+    """What stands at an offset of a configuration's text, in code points; `path` says by its ending what the text is.
+
+    Behind the last character of a key or a value counts as being on it. A text may well not parse.
+    """
+    return spot_in(from_text(path, text), offset)
+
+
+def spot_in(document: Document, offset: int) -> Spot:
+    """The same of a document that was read."""
+    spot = _innermost(document, offset)
+    if document.syntax == TOML and spot.node is document.tree.root:
+        # A statement that is still being written is in no table yet: it will be in the one before it.
+        before = document.text.rstrip()[:offset].rfind("\n")
+        while before > 0 and not document.text[document.text.rfind("\n", 0, before) + 1 : before].startswith("["):
+            nearer = _innermost(document, before)
+            if nearer.node is not document.tree.root:
+                path = nearer.path[:-1] if nearer.member is not None else nearer.path
+                return Spot(path, _at(document.tree.root, path))
+            before = document.text.rfind("\n", 0, before)
+    return spot
+
+
+def _at(node: Node | None, path: tuple[str | int, ...]) -> Node | None:
+    for step in path:
+        assert node is not None
+        node = node.value[step] if isinstance(step, int) else next(each.node for each in node.value if each.key == step)
+    return node
+
+
+def _innermost(document: Document, offset: int) -> Spot:
     root = document.tree.root
     found = Spot((), None)
     waiting = [Spot((), root)] if root is not None else []

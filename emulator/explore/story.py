@@ -252,6 +252,11 @@ def _sql(text: str, values: tuple[Any, ...]) -> str:
     return "".join(f"{part}{value!r}" for part, value in zip(parts, values, strict=False)) + parts[-1]
 
 
+def deviations(count: int) -> str:
+    """`1 deviation`, `2 deviations`."""
+    return f"{count} deviation{'' if count == 1 else 's'}"
+
+
 def span(seconds: int) -> str:
     """`a minute`, `90 seconds`."""
     for length, name in _SPANS:
