@@ -49,7 +49,7 @@ _ROWS = (
     Fault("crashes_at_await", "the process dies where the handler awaits something", HANDLER, _OURS, _URL),
     Fault("crashes_at_call", "the process dies before or after a call of a binding, such as a send", HANDLER, _OURS, _URL),
     Fault("cut_off", "a limit ends the handler where it has acknowledged something: that holds, the rest is not done",
-          HANDLER, (PYTHON, THREAD), (*_URL, (WORKERD, "what a JavaScript handler has acknowledged is known when it ends"))),
+          HANDLER, _OURS, _URL),
     Fault("failed_calls", "a call of a store, a service or a fetch fails, and has done nothing", HANDLER, _OURS, _URL),
     Fault("lost_answers", "a call of a store, a service or a fetch has acted, and its caller sees an error",
           HANDLER, _OURS, _URL),

@@ -56,6 +56,16 @@ class Invocation:
         """Whether nothing more is expected of it."""
         return self.dead or self.ended is not None
 
+    @property
+    def acknowledges(self) -> bool:
+        """Whether it is known that a message has been acknowledged so far."""
+        retried = set[str]()  # "" is the whole batch
+        for call, id, _ in self.calls:
+            if call in {"ack", "ackAll"} and id not in retried and "" not in retried:
+                return True
+            retried.add(id)
+        return False
+
 
 class Wait:
     """A request that is answered at a moment of the account's clock: a timer of a Worker, or an answer that is late."""

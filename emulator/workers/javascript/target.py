@@ -59,6 +59,7 @@ class WorkerdTarget:
         place = delivery.choose(len(delivery.event.ids) + 1, "crashes")
         if place:
             given["dies"] = place - 1
+        given["hears"] = delivery.active
         invocation = self.runtime.begin(self._worker, "queue", given, ended, delivery)
         inside = False
         if found:
@@ -92,6 +93,8 @@ class WorkerdTarget:
         text = self._mapped(error or outcome)
         if not delivery.crashed:
             delivery.fail(JavaScriptError(text))
+        if delivery.cut_off:
+            _say(delivery, invocation.calls)
         if settle is None or delivery.crashed:
             return delivery.settlement(outcome, text)
         return msgspec.structs.replace(settle, error=text)

@@ -24,7 +24,7 @@ def _workerd(tools):
 
 
 @pytest.fixture
-def ended(monkeypatch):
+def ended(monkeypatch, tmp_path):  # noqa: ARG001 - pytest's own folder stands before ours
     """Every process that this test started ends with it, in a temporary folder of its own."""
     process.POOL.close()
     with tempfile.TemporaryDirectory(dir="/tmp") as folder:
@@ -103,6 +103,41 @@ def test_an_endless_loop_is_ended_and_the_next_batch_finds_a_new_process(emu, tm
     assert emu.queue("other").bodies() == ["done"]
     assert worker.console[0].text == "before"
     assert runtime._traffic.process.pid != first
+
+
+def test_what_durable_objects_hold_outlives_an_endless_loop(tmp_path):
+    source = """import { DurableObject } from "cloudflare:workers";
+    export class Counter extends DurableObject {
+      async add(rings) {
+        const n = ((await this.ctx.storage.get("n")) ?? 0) + 1;
+        await this.ctx.storage.put("n", n);
+        this.ctx.storage.sql.exec("CREATE TABLE IF NOT EXISTS t (n)");
+        this.ctx.storage.sql.exec("INSERT INTO t VALUES (?)", n);
+        if (rings) await this.ctx.storage.setAlarm(Date.now() + 60_000);
+        return [n, this.ctx.storage.sql.exec("SELECT count(*) AS n FROM t").one().n];
+      }
+      async alarm() { await this.env.OTHER.send(["rung", await this.ctx.storage.get("n")]); }
+    }
+    export default { async queue(batch, env) {
+      const told = await env.COUNTER.get(env.COUNTER.idFromName("one")).add(batch.messages[0].body === "spin");
+      if (batch.messages[0].body === "spin") for (;;);
+      await env.OTHER.send(told);
+    } };"""
+    settings = {
+        "durable_objects": {"bindings": [{"name": "COUNTER", "class_name": "Counter"}]},
+        "migrations": [{"tag": "v1", "new_sqlite_classes": ["Counter"]}],
+    }
+    config = write(tmp_path, source, file="src/index.js", queues=consumes(max_retries=0), **settings)
+    for _ in range(2):
+        with Emulator() as emu:
+            emu.worker(config)
+            _runtime(emu).patience_seconds = 0.5
+            for body in ("work", "spin", "work"):
+                emu.queue("jobs").send(body)
+                emu.run_until_idle()
+            emu.advance(61)
+            assert emu.queue("other").bodies() == [[1, 1], [3, 3], ["rung", 3]]
+            assert len(_folders()) <= process.IDLE_MOST + 1
 
 
 def test_a_process_that_dies_fails_its_batch_alone(emu, tmp_path):

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote
 
-from emulator.workers.javascript.workerd.process import CONFIG, DRIVER, PARENT
+from emulator.workers.javascript.workerd.process import CONFIG, DRIVER, OBJECTS, PARENT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -72,6 +72,7 @@ const config :Workerd.Config = (
     (name = "driver", worker = (modules = [(name = "driver.js", esModule = embed "driver.js")],
       compatibilityDate = {text(DRIVER_DATE)}, compatibilityFlags = ["service_binding_extra_handlers"],
       bindings = [{", ".join(drives)}])),
+    (name = {text(OBJECTS)}, disk = (path = {text(OBJECTS)}, writable = true)),
     {listed}],
   sockets = [(name = "driver", address = "unix:{DRIVER}", http = (), service = "driver")]);
 """
@@ -112,7 +113,9 @@ def _worker(script: Script) -> str:
     objects = ", ".join(
         f"(className = {text(each)}, uniqueKey = {text(f'{place}-{each}')}, enableSql = true)" for each in script.durable
     )
-    storage = f", durableObjectNamespaces = [{objects}], durableObjectStorage = (inMemory = void)" if objects else ""
+    storage = (
+        f", durableObjectNamespaces = [{objects}], durableObjectStorage = (localDisk = {text(OBJECTS)})" if objects else ""
+    )
     joined = ",\n        ".join
     return f"""(name = "worker{place}", worker = (modules = [
         {joined(rows)}],

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 START_SECONDS = 30.0
 """So long workerd may take to answer its first request."""
-CONFIG, DRIVER, PARENT, SAID = "config.capnp", "driver.sock", "parent.sock", "said"
-"""Files of the folder: the configuration, the socket that workerd listens on, ours, and what workerd writes."""
+CONFIG, DRIVER, PARENT, SAID, OBJECTS = "config.capnp", "driver.sock", "parent.sock", "said", "objects"
+"""Files of the folder: the configuration, the socket that workerd listens on, ours, what workerd writes, what objects hold."""
 _LOOK_SECONDS, _CALL_BYTES = 0.002, 16
 _WAITS = {"x86_64": (b"232", b"281", b"441"), "aarch64": (b"22", b"441")}
 """The numbers of epoll_wait, epoll_pwait and epoll_pwait2, by processor."""
@@ -37,13 +37,14 @@ _OURS = re.compile(r"service worker\d+: ")
 class Process:
     """workerd with the `files` of a configuration, and a `key` that is equal for equal files.
 
-    `listener` takes its requests, `connect` is how it is asked.
+    `listener` takes its requests, `connect` is how it is asked. Where it follows one `before`, which it ends, it has what that
+    one's Durable Objects held.
 
     Raises ToolMissing where the program does not run, SourceRefused, with what workerd says, where it does not start.
     """
 
-    def __init__(self, program: Path, files: Mapping[str, str | bytes], key: Hashable) -> None:
-        self.key = key
+    def __init__(self, program: Path, files: Mapping[str, str | bytes], key: Hashable, before: Process | None = None) -> None:
+        self.key, self.follows = key, before is not None
         self.folder = Path(tempfile.mkdtemp(prefix="cfq-workerd-"))
         self.listener = socket.socket(socket.AF_UNIX)
         self._child: subprocess.Popen[bytes] | None = None
@@ -57,6 +58,12 @@ class Process:
                 path = self.folder / name
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_bytes(content if isinstance(content, bytes) else content.encode())
+            if before is None:
+                (self.folder / OBJECTS).mkdir()
+            else:
+                before.end()
+                (before.folder / OBJECTS).rename(self.folder / OBJECTS)
+                before.stop()
             self._start(program)
         except BaseException:
             self.stop()
@@ -154,6 +161,12 @@ class Process:
     def pid(self) -> int:
         """Its id; 0 where it did not start."""
         return 0 if self._child is None else self._child.pid
+
+    def end(self) -> None:
+        """End it, and leave its folder."""
+        if self._child is not None:
+            self._child.kill()
+            self._child.wait()
 
     def stop(self) -> None:
         """End it and take its folder away; twice does nothing."""

@@ -15,7 +15,7 @@ import msgspec
 
 from emulator.engine.allowance import TooManySubrequests
 from emulator.engine.clock import SECOND_US
-from emulator.engine.faults import DIED, WorkerCrashed
+from emulator.engine.faults import DIED, LIMIT, WorkerCrashed
 from emulator.engine.targets import invocation as engine
 from emulator.engine.targets.invocation import LOST
 from emulator.workers.javascript.invocation import Ended, Invocation, Told, Wait, called
@@ -87,11 +87,11 @@ class Workerd:
         self.workers = tuple(range(len(scripts)))
         self._start()
 
-    def _start(self) -> None:
+    def _start(self, before: Process | None = None) -> None:
         assert self._program is not None, "somebody has said what to run"
         key = (self._program, self._scripts)
-        kept = POOL.take(key)
-        process = kept or Process(self._program, files(self._scripts), key)
+        kept = POOL.take(key) if before is None else None
+        process = kept or Process(self._program, files(self._scripts), key, before)
         self._traffic = Traffic(process, self._asked, self._lost, lambda: len(self._waiting), self._services.console)
         try:
             self._call("reset", {"workers": self.workers, "seed": self._seed, "again": kept is not None})
@@ -105,21 +105,22 @@ class Workerd:
         assert self._traffic is not None, "the process runs"
         return self._traffic.call(what, given, self.patience_seconds)
 
-    def _end_process(self) -> None:
+    def _end_process(self, *, follows: bool = False) -> None:
         if self._traffic is not None:
-            self._traffic.process.stop()
+            self._traffic.process.end() if follows else self._traffic.process.stop()
             self._traffic.close()
             self._traffic = None
         self._waits.clear()
         self._waiting.clear()
 
     def _restart(self, outcome: str, why: str) -> None:
-        """What ran has no outcome but this one; the next begins in a new process."""
-        self._end_process()
+        """What ran has no outcome but this one; the next begins in a new process, with what Durable Objects held."""
+        before = self._traffic.process if self._traffic is not None else None
+        self._end_process(follows=True)
         for invocation in list(self._live.values()):
             invocation.failures.append(why)
             self._end(invocation, Ended(0, [], b"", outcome))
-        self._start()
+        self._start(before)
 
     # --- invocations
 
@@ -186,7 +187,10 @@ class Workerd:
         assert self._traffic is not None, "the process runs"
 
         def enough() -> bool:
-            return self.alone and invocation is not None and invocation.delivery is not None and invocation.over
+            delivery = None if invocation is None else invocation.delivery
+            if delivery is None or delivery.cut_off:  # where it is cut off, it may be at work still
+                return False
+            return self.alone and invocation is not None and invocation.over
 
         try:
             self._traffic.until_quiet(self.workers, enough, self.patience_seconds, sleeping=lambda: bool(self._waiting))
@@ -290,6 +294,8 @@ class Workerd:
         delivery.deliveries.account.chance.heard(delivery, what)
         if crashes or delivery.choose(2, "crashes_at_await", what):
             self._crash(by)
+        elif self._cut(by, what):
+            return
         elif what[0] != "send" and delivery.choose(2, "lost_answers", what):
             self._reply(connection, _LOST)
         elif seconds := delivery.seconds("late_answers", what):
@@ -308,9 +314,13 @@ class Workerd:
             by.calls += told.calls
             by.failures += [] if told.failure is None else [told.failure]
             self._services.console(told.lines)
+            if told.calls and self._cut(by):
+                return
         if what == "wait":
             if by.delivery is not None and by.delivery.choose(2, "crashes_at_await"):
                 self._crash(by)
+                return
+            if self._cut(by):
                 return
             late = by.delivery.seconds("late_answers") if by.delivery is not None else 0
             self._wait_for(by, connection, self._now_us() + int(query["ms"]) * _MILLISECOND_US + late * SECOND_US)
@@ -327,6 +337,17 @@ class Workerd:
         invocation.delivery.fail(WorkerCrashed(DIED))
         self._end(invocation, Ended(0, [], b"", FAILED))
         invocation.dead = True
+
+    def _cut(self, by: Invocation, where: Any = None) -> bool:
+        """Whether a limit ends the handler here, by a fault: what it has acknowledged holds."""
+        delivery = by.delivery
+        if delivery is None or not delivery.active or not by.acknowledges or not delivery.choose(2, "cut_off", where):
+            return False
+        delivery.cut_off = True
+        delivery.fail(WorkerCrashed(LIMIT))
+        self._end(by, Ended(0, [], b"", EXCEEDED))
+        by.dead = True
+        return True
 
     def _reply(self, connection: Connection, reply: Reply) -> None:
         self._waiting.pop(connection, None)
@@ -406,7 +427,10 @@ class Workerd:
                 traffic.abandon()
                 never = bool  # is False
                 traffic.until_quiet(self.workers, never, _LET_GO_SECONDS, sleeping=lambda: True, counts=False)
-            POOL.give(traffic.process)
+            if traffic.process.follows:  # it does not know what the one before has kept
+                traffic.process.stop()
+            else:
+                POOL.give(traffic.process)
         except (Hung, Gone):
             traffic.process.stop()
         finally:

@@ -20,7 +20,7 @@ function doom(batch, place) {
 /** Runs a handler; what it writes and throws reaches Python. */
 async function run(call) {
   if (whose.getStore()) return call();
-  const store = { id: state.invocation, open: 0, parts: 1 };
+  const store = { id: state.invocation, open: 0, parts: 1, heard: state.hears ? [] : undefined };
   live.add(store);
   return whose.run(store, async () => {
     let failure;
@@ -39,6 +39,7 @@ async function run(call) {
 /** Tells what was written, and what was thrown. */
 async function tell(failure) {
   const store = whose.getStore();
+  if (store?.heard) await Promise.all(store.heard);
   if (failure !== undefined || written() || (store?.calls && (store.slept || ignored(store.calls)))) await ask("said?", failure);
 }
 
@@ -150,7 +151,9 @@ function listen(batch) {
     if (typeof original !== "function") return;
     prototype[call] = function (options) {
       const answer = original.apply(this, arguments), store = whose.getStore();
-      if (store) (store.calls ??= []).push([call, this, options?.delaySeconds === undefined ? null : Number(options.delaySeconds) | 0]);
+      if (!store) return answer;
+      (store.calls ??= []).push([call, this, options?.delaySeconds === undefined ? null : Number(options.delaySeconds) | 0]);
+      if (store.heard) store.heard.push(ask("said?").catch(() => {}));
       return answer;
     };
   };
@@ -179,13 +182,14 @@ function ignored(calls) {
   return false;
 }
 
-/** With the name of its queue a batch brings what time it is, whose turn, and the message at which a fault ends the process. */
+/** With the name of its queue a batch brings the time, whose turn it is, the message at which a fault ends the process, and whether faults need to hear at once what is said of messages. */
 function turn(batch) {
   const [queue, told] = batch.queue.split("\n");
   if (told === undefined) return;
   Object.defineProperty(batch, "queue", { value: queue, enumerable: true, configurable: true });
-  const [nowMs, id, dies] = told.split(" ");
+  const [nowMs, id, dies, hears] = told.split(" ");
   begin(Number(nowMs), Number(id));
+  state.hears = hears !== "";
   if (dies !== "") doom(batch, Number(dies));
 }
 function begin(nowMs, id) {
