@@ -38,6 +38,7 @@ bench: $(STAMP) ## measure beside the peers; they are installed into .bench
 	$(BIN)/python tests/bench/server_bench.py
 	$(BIN)/python tests/bench/simulate_bench.py
 	$(BIN)/python tests/bench/explore_bench.py
+	$(BIN)/python -m tests.bench.editor_bench
 
 mutants: $(STAMP) ## put faults into the emulator's core and see that the tests find each
 	$(BIN)/python -m tests.mutants

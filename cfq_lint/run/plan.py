@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from cfq_lint.facts.record import record
+from cfq_lint.facts.record import record, replace
 from cfq_lint.model.account_facts import PLANS, Facts, QueueFacts
 from cfq_lint.run.selection import able, choose, matching
 from cfq_lint.source.discovery import is_whole_project
@@ -100,6 +100,8 @@ def plan_of(request: Request) -> Plan:
         queues = {**queues, **snapshot.queues}
     known = frozenset(known_queues) if known_queues is not None else None
     facts = Facts(plan, queues, known, origin, snapshot is not None and snapshot.is_account, declared)
+    if snapshot is not None and snapshot.measured is not None:
+        facts = replace(facts, measured=snapshot.measured)
     modules, skipped = able(choose(select, ignore), facts)
     is_whole = request.texts is not None or (request.document is None and is_whole_project(request.paths))
     return Plan(modules, facts, request.environment, request.follow_redirect, tuple(per_path), skipped, is_whole, ask, source)
