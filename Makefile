@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 # One more than there are processors: many tests wait for a server, a browser or npm.
 WORKERS ?= $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)')
 
-.PHONY: demo test bench lint generate mutants clean
+.PHONY: demo test bench lint generate mutants editor window playground site clean
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -38,9 +38,28 @@ bench: $(STAMP) ## measure beside the peers; they are installed into .bench
 	$(BIN)/python tests/bench/server_bench.py
 	$(BIN)/python tests/bench/simulate_bench.py
 	$(BIN)/python tests/bench/explore_bench.py
+	$(BIN)/python -m tests.bench.editor_bench
 
 mutants: $(STAMP) ## put faults into the emulator's core and see that the tests find each
 	$(BIN)/python -m tests.mutants
 
+editor: ## package the extension for VS Code, .editor/vscode/cfq-lint-*.vsix; needs npm
+	mkdir -p .editor
+	cp -r cfq_lint/editor/clients/vscode .editor/
+	cp LICENSE .editor/vscode/
+	cd .editor/vscode && npm install --silent --no-audit --no-fund && npm run --silent package
+
+window: $(STAMP) editor ## the extension in a real window of VS Code, with screenshots; the first time builds it, in five minutes
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[browser]'
+	$(BIN)/python -m tests.lint.editor.window
+
+playground: $(STAMP) ## the linter and the emulator in a page, site/playground; needs npm
+	$(BIN)/python docs/playground/build.py
+
+site: $(STAMP) ## the documentation's site with the playground, in site/
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
+	$(BIN)/python docs/site.py
+	$(BIN)/python docs/playground/build.py
+
 clean:
-	rm -rf $(VENV) .bench .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .bench .editor site .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cfq_lint.account.analytics import measure
 from cfq_lint.account.errors import Incomplete, NoEnd, NotFound, Refused
 from cfq_lint.account.payloads import ConsumerPayload, MetricsPayload, ProducerPayload, QueuePayload, QueueSettings, read_as
 from cfq_lint.facts import limits
@@ -26,10 +27,10 @@ IDLE_MAX = 100
 _BAD_REQUEST = 400
 
 
-async def read(api: Api, names: Iterable[str], plan: str | None, told: Told) -> Snapshot:
+async def read(api: Api, names: Iterable[str], plan: str | None, told: Told, window_seconds: int | None = None) -> Snapshot:
     """The account; the backlog of the queues that have these names, of their dead-letter queues, and of idle ones.
 
-    Raises AccountError.
+    With a window also what was measured in it of those named, and of the Workers that consume them. Raises AccountError.
     """
     rows = {row.queue_name: row for row in await _list(api, told)}
     consumers: dict[str, list[ConsumerPayload] | None] = {}
@@ -53,7 +54,13 @@ async def read(api: Api, names: Iterable[str], plan: str | None, told: Told) -> 
         name: _queue(row, consumers.get(name, row.consumers), metrics.get(name, MetricsPayload()))
         for name, row in sorted(rows.items())
     }
-    return Snapshot.model_validate({"taken_at": api.now.replace(microsecond=0), "plan": plan, "queues": queues})
+    taken_at = api.now.replace(microsecond=0)
+    measured = None
+    if window_seconds is not None:
+        ids = {name: rows[name].queue_id for name in rows.keys() & wanted}
+        scripts = {each.script_name for name in ids for each in queues[name].consumers or () if each.script_name}
+        measured = await measure(api, ids, sorted(scripts), window_seconds, told)
+    return Snapshot.model_validate({"taken_at": taken_at, "plan": plan, "queues": queues, "measured": measured})
 
 
 async def _list(api: Api, told: Told) -> list[QueuePayload]:

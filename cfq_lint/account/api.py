@@ -1,4 +1,4 @@
-"""One account of Cloudflare's REST API, for reading: there is no method but GET, and no way to name another.
+"""One account of Cloudflare's API, for reading: GET, and queries of GraphQL, which no mutation can be sent as.
 
 Every request is paced, bounded in time and size, and asked again where that may help. No redirect is followed. What the server
 says is rid of the token before anybody sees it, logs of httpx included.
@@ -13,7 +13,7 @@ import os
 import re
 import ssl
 from ipaddress import ip_address
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 from urllib.parse import quote, urlsplit
 
 import httpx
@@ -21,11 +21,13 @@ import httpx
 from cfq_lint import __version__
 from cfq_lint.account import errors
 from cfq_lint.account.pace import Clock, Pace, moment, seconds_asked
-from cfq_lint.account.payloads import Envelope, read_as
+from cfq_lint.account.payloads import Envelope, Queried, read_as
 from cfq_lint.facts.errors import AccountError
 
 if TYPE_CHECKING:
     import datetime as dt
+    from collections.abc import Awaitable, Callable
+    from contextlib import AbstractAsyncContextManager
 
     from cfq_lint.account.secret import Secret
 
@@ -39,6 +41,13 @@ _SAID_MAX = 300
 _OK, _REDIRECTS, _CLIENT_ERRORS, _SERVER_ERRORS = 200, 300, 400, 500
 _UNAUTHORIZED, _NOT_FOUND, _TOO_MANY = {401, 403}, 404, 429
 _UNAUTHORIZED_CODES = {10000, 10023, 10106}
+_NO_SUCH_PLACE = {404, 405}
+_ANALYTICS_READ = "the token lacks the account permission Account Analytics Read, for this account"
+_NOT_ALLOWED = ("not authorized", "unauthorized", "authentication error", "permission")
+_NOT_HAD = ("does not have access to the path", "not available for your plan", "cannot request data older than", "wider than")
+_SPENT = ("rate limiter budget depleted", "too many queries in progress")
+"""What Cloudflare's GraphQL says, see developers.cloudflare.com/analytics/graphql-api/errors/."""
+_T = TypeVar("_T")
 _LOGGERS = ("httpx", *(f"httpcore.{part}" for part in ("connection", "http11", "http2", "proxy", "socks")))
 
 
@@ -60,6 +69,7 @@ class Api:
             raise errors.WrongAccess("the account id is not one: 32 hexadecimal digits; `wrangler whoami` lists yours")
         self.clock = clock or Clock()
         self._url = f"{base_url.rstrip('/')}/accounts/{account}"
+        self._graphql, self._account = f"{base_url.rstrip('/')}/graphql", account
         self._token = token
         self._timeout = timeout_seconds
         self._pace = Pace(self.clock)
@@ -90,19 +100,34 @@ class Api:
     async def get(self, *path: str, **query: int) -> Envelope:
         """The answer at a path below the account. Raises AccountError."""
         url = "/".join([self._url, *(quote(part, safe="") for part in path)])
+        return await self._patiently(lambda: self._asked(self._client.stream("GET", url, params=query)), self._judged)
+
+    async def query(self, document: str, variables: dict[str, Any], data_set: str) -> list[Any]:
+        """The rows of a GraphQL query about this account. Raises AccountError, NotMeasured where they are not to be had."""
+        body = {"query": document, "variables": {"accountTag": self._account, **variables}}
+
+        def judged(status: int, headers: httpx.Headers, answer: bytes) -> list[Any]:
+            return self._rows(data_set, status, headers, answer)
+
+        return await self._patiently(lambda: self._asked(self._client.stream("POST", self._graphql, json=body)), judged)
+
+    async def _patiently(
+        self, ask: Callable[[], Awaitable[tuple[int, httpx.Headers, bytes]]], judged: Callable[[int, httpx.Headers, bytes], _T]
+    ) -> _T:
+        """The answer, asked for again where that may help."""
         tries = 0
         while True:
             await self._pace.turn()
             tries += 1
             try:
-                return self._judged(*await self._asked(url, query))
+                return judged(*await ask())
             except AccountError as error:
                 await self._pace.wait(error, tries)
 
-    async def _asked(self, url: str, query: dict[str, int]) -> tuple[int, httpx.Headers, bytes]:
+    async def _asked(self, request: AbstractAsyncContextManager[httpx.Response]) -> tuple[int, httpx.Headers, bytes]:
         """One request; status, headers and body of the answer."""
         try:
-            async with asyncio.timeout(self._timeout), self._client.stream("GET", url, params=query) as response:
+            async with asyncio.timeout(self._timeout), request as response:
                 body = bytearray()
                 async for part in response.aiter_bytes():
                     body += part
@@ -139,15 +164,9 @@ class Api:
     def _judged(self, status: int, headers: httpx.Headers, body: bytes) -> Envelope:
         """The answer, if it says yes."""
         host = self.host
-        self._now = moment(headers.get("date")) or self._now
-        if _REDIRECTS <= status < _CLIENT_ERRORS:
-            raise errors.Redirected(host, status, self._target(headers.get("location", "")))
-        if status == _TOO_MANY:
-            raise errors.TooManyRequests(host, status, seconds_asked(headers.get("retry-after"), self.now))
-        if status >= _SERVER_ERRORS:
-            raise errors.ServerFailed(host, status, seconds_asked(headers.get("retry-after"), self.now))
+        self._raise_for(status, headers)
         try:
-            answer = self._parsed(body)
+            answer = read_as(Envelope, self._parsed(body), host, "the answer")
         except errors.NotUnderstood:
             if status < _CLIENT_ERRORS:
                 raise
@@ -161,13 +180,49 @@ class Api:
             raise errors.Unauthorized(host, status, said, codes)
         raise (errors.NotFound if status == _NOT_FOUND else errors.Refused)(host, status, said, codes)
 
-    def _parsed(self, body: bytes) -> Envelope:
+    def _raise_for(self, status: int, headers: httpx.Headers) -> None:
+        """Take the clock of an answer, and raise what its status alone says."""
+        host = self.host
+        self._now = moment(headers.get("date")) or self._now
+        if _REDIRECTS <= status < _CLIENT_ERRORS:
+            raise errors.Redirected(host, status, self._target(headers.get("location", "")))
+        if status == _TOO_MANY:
+            raise errors.TooManyRequests(host, status, seconds_asked(headers.get("retry-after"), self.now))
+        if status >= _SERVER_ERRORS:
+            raise errors.ServerFailed(host, status, seconds_asked(headers.get("retry-after"), self.now))
+
+    def _rows(self, data_set: str, status: int, headers: httpx.Headers, body: bytes) -> list[Any]:
+        """The rows that an answer to a query holds, if it says yes. A part of them is no answer."""
+        self._raise_for(status, headers)
+        if status in _NO_SUCH_PLACE:
+            raise errors.NotMeasured(self.host, status, "", "there are no analytics at this address")
+        if status in _UNAUTHORIZED:
+            raise errors.NotMeasured(self.host, status, "", _ANALYTICS_READ)
+        answer = read_as(Queried, self._parsed(body), self.host, "the answer")
+        said = self._said("; ".join(each.message or "no reason" for each in answer.errors or ()))
+        if said:
+            lowered = said.lower()
+            if any(words in lowered for words in _SPENT):
+                raise errors.TooManyRequests(self.host, _TOO_MANY, seconds_asked(headers.get("retry-after"), self.now))
+            if any(words in lowered for words in _NOT_ALLOWED):
+                raise errors.NotMeasured(self.host, status, said, _ANALYTICS_READ)
+            if any(words in lowered for words in _NOT_HAD):
+                raise errors.NotMeasured(self.host, status, said, "a shorter --window may help")
+        if said or status >= _CLIENT_ERRORS:
+            raise errors.Refused(self.host, status, said, (), "--no-analytics leaves the analytics out")
+        accounts = answer.data.viewer.accounts if answer.data and answer.data.viewer else []
+        rows = accounts[0].get(data_set) if accounts else None
+        if not isinstance(rows, list):
+            raise errors.AnotherShape(self.host, f"data.viewer.accounts.0.{data_set}", "not a list of rows")
+        return rows
+
+    def _parsed(self, body: bytes) -> Any:
         try:
             plain = self._token.scrub_json(json.loads(body))
         except (ValueError, RecursionError) as error:
             why = str(error) if body.strip() else "nothing came"
             raise errors.NotJson(self.host, self._said(why)) from None
-        return read_as(Envelope, plain, self.host, "the answer")
+        return plain
 
     def _target(self, location: str) -> str:
         """The host that a redirect names; the rest of it may hold anything."""

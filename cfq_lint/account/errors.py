@@ -10,6 +10,7 @@
   - Refused: an answer that says no
     - Unauthorized
     - NotFound
+    - NotMeasured: the analytics are not for this token, or this plan; the rest goes on
     - TooManyRequests
     - ServerFailed
     - Redirected
@@ -18,6 +19,7 @@
     - AnotherShape
     - TooLarge
     - NoEnd: pages without an end
+    - TooManyRows: more rows of analytics than were asked for
     - Incomplete: fewer queues than the answer promises
   - TooLong: the reading as a whole takes too long
 
@@ -104,6 +106,13 @@ class NotFound(Refused):
         super().__init__(host, status, said, codes, advice)
 
 
+class NotMeasured(Refused):
+    """The analytics, or one data set of them, cannot be had."""
+
+    def __init__(self, host: str, status: int, said: str, advice: str) -> None:
+        super().__init__(host, status, said, (), advice)
+
+
 class TooManyRequests(Refused):
     """The account's requests are limited."""
 
@@ -169,6 +178,13 @@ class NoEnd(NotUnderstood):
 
     def __init__(self, host: str, why: str) -> None:
         super().__init__(f"{host} lists queues without an end: {why}; check --base-url")
+
+
+class TooManyRows(NotUnderstood):
+    """The analytics have no end."""
+
+    def __init__(self, host: str, data_set: str, most: int) -> None:
+        super().__init__(f"{host} gives more than the {most:,} rows of {data_set} that it was asked for; check --base-url")
 
 
 class Incomplete(NotUnderstood):

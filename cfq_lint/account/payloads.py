@@ -40,6 +40,27 @@ class Envelope(_Payload):
     result_info: PageInfo | None = None
 
 
+class Trouble(_Payload):
+    """Why a GraphQL query fails, all or in part."""
+
+    message: str = ""
+
+
+class _Viewer(_Payload):
+    accounts: list[dict[str, Any]]
+
+
+class _Data(_Payload):
+    viewer: _Viewer | None = None
+
+
+class Queried(_Payload):
+    """Every answer to a GraphQL query."""
+
+    data: _Data | None = None
+    errors: list[Trouble] | None = None
+
+
 class ConsumerSettings(_Payload):
     """Settings of a consumer; absent or null is automatic, or the default."""
 

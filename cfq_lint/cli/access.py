@@ -7,14 +7,17 @@ import math
 import os
 import sys
 from contextlib import contextmanager
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from cfq_lint.account import account as reader
 from cfq_lint.account.api import BASE_URLS, PUBLIC, Api
 from cfq_lint.account.secret import Secret
 from cfq_lint.cli.check import say, use_colour
-from cfq_lint.facts.errors import Usage
+from cfq_lint.facts import limits, quantities
+from cfq_lint.facts.errors import Usage, WrongQuantity
 from cfq_lint.facts.record import record
+from cfq_lint.model.measured import HOUR_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -136,13 +139,28 @@ def timeout(values: dict[str, Any]) -> float:
     return seconds
 
 
-def read(found: Access, names: set[str], plan: str | None) -> Snapshot:
-    """The account, as it is now. Raises AccountError."""
+def window(values: dict[str, Any]) -> int | None:
+    """The seconds of `--window`, in whole hours; None where the analytics are left out. Raises Usage."""
+    if values["no_analytics"]:
+        if values["analytics"]:
+            raise Usage("--analytics and --no-analytics exclude each other")
+        return None
+    try:
+        seconds = quantities.duration(values["window"])
+    except WrongQuantity:
+        seconds = Fraction(0)
+    if not HOUR_SECONDS <= seconds <= limits.ANALYTICS_WINDOW_SECONDS or seconds % HOUR_SECONDS:
+        raise Usage("--window is whole hours from 1h to 31d, as 24h or 7d")
+    return int(seconds)
+
+
+def read(found: Access, names: set[str], plan: str | None, window_seconds: int | None) -> Snapshot:
+    """The account, as it is now, with what was measured in a window. Raises AccountError."""
 
     async def ask() -> Snapshot:
         api = Api(found.base_url, found.account, found.token, timeout_seconds=found.timeout_seconds)
         async with api:
-            return await reader.read(api, names, plan, told)
+            return await reader.read(api, names, plan, told, window_seconds)
 
     with _progress() as told:
         return asyncio.run(ask())

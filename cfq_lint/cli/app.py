@@ -166,6 +166,24 @@ def explain(rule: Annotated[str, typer.Argument(help="A rule's name or code, the
 
 
 @app.command()
+def server(
+    check: Annotated[bool, typer.Option("--check", help="Only say whether it could be started.")] = False,
+) -> None:
+    """Serve an editor on standard input and output, in the Language Server Protocol. Needs the extra `editor`."""
+    try:
+        from cfq_lint.editor.server import make_server
+    except ImportError as error:
+        raise typer.Exit(fail(f"the server needs {error.name}: pip install 'cfq-lint[editor]'")) from error
+    if check:
+        return
+    import gc
+
+    gc.freeze()
+    gc.enable()  # it goes on for days, and what it makes of sources has cycles
+    make_server(__version__).start_io()
+
+
+@app.command()
 def limits(format: _Listing = "text") -> None:
     """List every limit of Cloudflare Queues with its page and the day it was checked."""
     from cfq_lint.report.pages import limits_as_json, limits_as_text

@@ -6,7 +6,7 @@ import traceback
 from typing import TYPE_CHECKING, Any
 
 from cfq_lint.cli.acceptance import accept, is_asked
-from cfq_lint.cli.access import ACCOUNT, TOKEN, access, one_account, read, timeout, tokens
+from cfq_lint.cli.access import ACCOUNT, TOKEN, access, one_account, read, timeout, tokens, window
 from cfq_lint.cli.check import answer, fail, refuse_dashes, request_of, say, write
 from cfq_lint.facts.errors import LinterError, Unreadable, Usage
 from cfq_lint.facts.record import record, replace
@@ -69,6 +69,7 @@ def gather(values: dict[str, Any], token: Secret | None) -> Gathered:
     if "-" in values["paths"]:
         raise Usage("an audit reads files; standard input (-) is for `cfq-lint check`")
     timeout(values)
+    window(values)
     request = request_of({**values, "facts": None})
     plan = plan_of(request)  # a wrong option is said before anything is sent
     files, problems = find_files(request)
@@ -79,6 +80,8 @@ def gather(values: dict[str, Any], token: Secret | None) -> Gathered:
     if facts is None:
         skipped = f"{len(plan.skipped)} rule{'' if len(plan.skipped) == 1 else 's'} about it did not run"
         say(f"no account was read, and {skipped}; set {TOKEN} and {ACCOUNT}, or name a snapshot with --facts")
+    for line in _unmeasured(facts):
+        say(line)
     results = [judge(document, plan) for document in documents]
     report = without_repeats(finish(results, [*problems, *unread], plan))
     return Gathered(report, deploy_of(report, workers, plan.facts), workers, plan.facts, request.settings)
@@ -112,10 +115,18 @@ def _facts(values: dict[str, Any], workers: tuple[Worker, ...], token: Secret | 
             raise Usage(f"--write-facts needs the account: set {TOKEN} and {ACCOUNT}")
         return None
     # What was read goes the way of the file, so that the file gives the same report.
-    text = found.token.scrub(as_text(read(found, _names(workers), values["plan"])))
+    text = found.token.scrub(as_text(read(found, _names(workers), values["plan"], window(values))))
     if values["write_facts"]:
         write(values["write_facts"], text)
     return from_text(text, origin=_ORIGIN, is_account=True)
+
+
+def _unmeasured(facts: Facts | None) -> list[str]:
+    """What of the analytics could not be read, a line for each reason."""
+    reasons: dict[str, list[str]] = {}
+    for query, why in facts.measured.missing.items() if facts is not None and facts.measured is not None else ():
+        reasons.setdefault(why, []).append(query)
+    return [f"not measured: {', '.join(queries)}: {why}" for why, queries in reasons.items()]
 
 
 def _names(workers: tuple[Worker, ...]) -> set[str]:

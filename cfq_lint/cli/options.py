@@ -66,7 +66,12 @@ _OF_CHECK_ALONE = frozenset(
 AUDIT: tuple[Option, ...] = (
     Option("checklist", FLAG, "Show the acceptance list instead of findings: ten items, each pass, fail or unknown."),
     Option("estimate", FLAG, "Show time and money instead of findings: retries, reads, cost and concurrency of each queue."),
-    Option("format", VALUE, "How to show it; html is for --checklist and --estimate.", "FORMAT", (*FORMATS, "html"), "text"),
+    Option("format", VALUE, "How to show it; html is a page.", "FORMAT", (*FORMATS, "html"), "text"),
+    Option("no-analytics", FLAG, "Leave out what the account measured."),
+    Option("analytics", FLAG, "Read what the account measured, where the token may (the default)."),
+    Option("window", VALUE, "How far back to look at what was measured: 1h to 31d.", "TIME", default="7d"),
+    Option("from-account", FLAG, "With --estimate: take rates, sizes, failures and times from what was measured."),
+    Option("explain-numbers", FLAG, "Say of each number that was measured how it was reckoned, and show its query."),
     Option("rate", VALUE, "With --estimate: messages sent to each queue, as 500/s, 30/min or 1M/day.", "RATE"),
     Option("size", VALUE, "With --estimate: a message's body, as 2KB.", "SIZE"),
     Option("failure", VALUE, "With --estimate: share of the deliveries that fail, as 3%.", "SHARE"),

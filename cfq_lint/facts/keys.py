@@ -140,6 +140,11 @@ DECLARED_KEYS: dict[str, Key] = {
 QUEUES_KEYS = ("producers", "consumers")
 
 
+def keys_of(listed: str) -> dict[str, Key]:
+    """The keys of an entry by their names: of "consumers" or of "producers". Raises KeyError for another list."""
+    return {"consumers": CONSUMER_KEYS, "producers": PRODUCER_KEYS}[listed]
+
+
 def is_queue_name(name: str) -> bool:
     """Whether Cloudflare accepts a name for a queue (API code 11003 where it does not)."""
     if not 1 <= len(name) <= limits.QUEUE_NAME_LENGTH_MAX or name[0] == "-" or name[-1] == "-":

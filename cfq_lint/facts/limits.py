@@ -33,6 +33,8 @@ PAGE_ENVIRONMENTS = DOCS + "workers/wrangler/environments/"
 PAGE_WORKERS_LIMITS = DOCS + "workers/platform/limits/"
 PAGE_FLAGS = DOCS + "workers/configuration/compatibility-flags/"
 PAGE_PYTHON = DOCS + "workers/languages/python/"
+PAGE_ANALYTICS = DOCS + "analytics/graphql-api/limits/"
+PAGE_WORKERS_ANALYTICS = DOCS + "analytics/graphql-api/tutorials/querying-workers-metrics/"
 PAGE_API_CREATE = DOCS + "api/resources/queues/methods/create/"
 
 READ_LIMITS = "2026-10-27"
@@ -48,6 +50,9 @@ JURISDICTIONS = ("eu", "us", "fedramp")
 ACTIVE_CONSUMERS_PER_QUEUE = 1
 API_REQUESTS = 1_200
 API_WINDOW_SECONDS = 300
+ANALYTICS_QUERIES = 300
+ANALYTICS_ROWS = 10_000
+ANALYTICS_WINDOW_SECONDS = 2_678_400
 
 # --- messages
 MESSAGE_SIZE_BYTES = 128_000
@@ -367,6 +372,26 @@ LIMITS: tuple[Limit, ...] = (
         "both",
         DOCS + "fundamentals/api/reference/limits/",
         READ_DOSSIER,
+    ),
+    Limit(
+        "analytics_rate_limit",
+        ANALYTICS_QUERIES,
+        "queries/5 min",
+        "Cloudflare's GraphQL API, a user",
+        "both",
+        PAGE_ANALYTICS,
+        READ_DOSSIER,
+    ),
+    Limit("analytics_rows", ANALYTICS_ROWS, "rows", "one query for metrics of queues", "both", PAGE_METRICS, READ_DOSSIER),
+    Limit(
+        "analytics_window",
+        ANALYTICS_WINDOW_SECONDS,
+        "s",
+        "one query for a Worker's metrics",
+        "both",
+        PAGE_WORKERS_ANALYTICS,
+        READ_DOSSIER,
+        "the page says one month; 31 days are taken",
     ),
 )
 

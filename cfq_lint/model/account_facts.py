@@ -5,6 +5,10 @@ from __future__ import annotations
 from cfq_lint.facts import limits
 from cfq_lint.facts.record import record
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from cfq_lint.model.measured import Measured
+
 FREE = "free"
 PAID = "paid"
 PLANS = (FREE, PAID)
@@ -103,7 +107,8 @@ class Facts:
 
     `plan` None is not known; `known_queues` None means that nobody listed the queues. `origin` says in messages where the facts
     about queues come from. `is_account` says that they are the account itself, live or as a snapshot that stands for it: only
-    then do the rules about the account speak. `declared` is what people say of the traffic of queues.
+    then do the rules about the account speak. `declared` is what people say of the traffic of queues, `measured` what the
+    account's analytics say of it; None where nobody asked them.
     """
 
     plan: str | None = None
@@ -112,6 +117,7 @@ class Facts:
     origin: str = "declared"
     is_account: bool = False
     declared: dict[str, DeclaredLoad] = {}  # noqa: RUF012 - as above
+    measured: Measured | None = None
 
     def load(self, queue: str) -> DeclaredLoad:
         """What is declared of a queue's traffic; of another queue, nothing."""

@@ -8,7 +8,7 @@ from cfq_lint.facts import limits
 from cfq_lint.facts.record import record, replace
 from cfq_lint.model.sources import program_of
 from cfq_lint.source.text import Lines, Place
-from cfq_lint.worker_code.ways.handling import Handled, handled
+from cfq_lint.worker_code.following.handling import Handled, handled
 from cfq_lint.worker_code.ways.sends import Send, sends_of
 
 TYPE_CHECKING = False

@@ -6,20 +6,23 @@ For `--facts` and `--write-facts`. Names are those of Cloudflare's API. A snapsh
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, Self
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from cfq_lint.facts import limits
 from cfq_lint.facts.errors import WrongSettings
 from cfq_lint.model.account_facts import PAID, ConsumerFacts, Facts, QueueFacts
+from cfq_lint.model.measured import Hour, Measured, QueueMeasured, WorkerMeasured
 from cfq_lint.model.mistakes import field_of, wanted
 
 if TYPE_CHECKING:
     import datetime as dt
 
 _Count = Annotated[int, Field(strict=True, ge=0)]
+_Number = Annotated[float, Field(strict=True, ge=0, allow_inf_nan=False)]
 _MS_PER_SECOND = 1000
+_DAYS_MAX = 31
 
 
 class SnapshotConsumer(BaseModel):
@@ -49,6 +52,78 @@ class SnapshotQueue(BaseModel):
     oldest_message_timestamp_ms: _Count | None = Field(None, description="0 or null: no message, or not known")
 
 
+class SnapshotHour(BaseModel):
+    """One hour of a queue; what is absent had no row. Times are milliseconds, sizes bytes, what is fractional an average."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    hour: Annotated[int, Field(strict=True, ge=0, lt=_DAYS_MAX * 24)] = Field(description="hours since the window's start")
+    written: _Count | None = None
+    delivered: _Count | None = None
+    succeeded: _Count | None = None
+    dead_lettered: _Count | None = None
+    failed: _Count | None = None
+    operations: _Count | None = None
+    bytes_written: _Count | None = None
+    largest_bytes: _Count | None = None
+    lag_ms: _Number | None = None
+    retries: _Number | None = None
+    backlog_messages: _Number | None = None
+    backlog_bytes: _Number | None = None
+    concurrency: _Number | None = None
+
+
+class SnapshotQueueMeasured(BaseModel):
+    """What was measured of a queue; `id` is what Cloudflare's queries name it by."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    id: Annotated[str, Field(pattern=r"^[0-9A-Za-z_-]{1,64}$")]
+    hours: list[SnapshotHour] = []
+
+
+class SnapshotWorkerMeasured(BaseModel):
+    """What was measured of a Worker's invocations of all kinds; times are microseconds."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    requests: _Count | None = None
+    errors: _Count | None = None
+    wall_us: _Number | None = None
+    cpu_us: _Number | None = None
+    wall_us_max: _Number | None = None
+    cpu_us_max: _Number | None = None
+    wall_us_p50: _Number | None = None
+    wall_us_p99: _Number | None = None
+    cpu_us_p50: _Number | None = None
+    cpu_us_p99: _Number | None = None
+
+
+class SnapshotMeasured(BaseModel):
+    """What the account measured in a window of whole hours, which does not hold its end."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    start: AwareDatetime
+    end: AwareDatetime
+    missing: dict[Literal["operations", "backlog", "concurrency", "invocations"], str] = Field(
+        {}, description="by query: why it could not be read"
+    )
+    queues: dict[str, SnapshotQueueMeasured] = {}
+    workers: dict[str, SnapshotWorkerMeasured] = {}
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        length = (self.end - self.start).total_seconds()
+        if not 0 < length <= _DAYS_MAX * 86_400 or length % 3_600:
+            raise ValueError(f"a window has whole hours, and at most {_DAYS_MAX} days")
+        for queue in self.queues.values():
+            hours = [each.hour for each in queue.hours]
+            if hours != sorted(set(hours)) or any(hour * 3_600 >= length for hour in hours):
+                raise ValueError("hours are within the window, in order, each once")
+        return self
+
+
 class Snapshot(BaseModel):
     """What is known of an account."""
 
@@ -58,6 +133,7 @@ class Snapshot(BaseModel):
     taken_at: AwareDatetime | None = Field(None, description="when the account was read; ages count up to it")
     plan: Literal["free", "paid"] | None = None
     queues: dict[str, SnapshotQueue] = Field({}, description="all queues of the account, by name")
+    measured: SnapshotMeasured | None = Field(None, description="what its analytics say; null where nobody asked")
 
 
 def load(path: str, *, is_account: bool = False) -> Facts:
@@ -90,7 +166,19 @@ def facts_of(snapshot: Snapshot, *, origin: str, is_account: bool) -> Facts:
     plan: str | None = snapshot.plan
     if plan is None and any((q.message_retention_period or 0) > limits.RETENTION_SECONDS_FREE for q in queues.values()):
         plan = PAID
-    return Facts(plan, queues, frozenset(queues), origin, is_account)
+    measured = None if snapshot.measured is None else _measured(snapshot.measured)
+    return Facts(plan, queues, frozenset(queues), origin, is_account, measured=measured)
+
+
+def _measured(snapshot: SnapshotMeasured) -> Measured:
+    queues = {
+        name: QueueMeasured(
+            queue.id, tuple(Hour(each.hour, **each.model_dump(exclude={"hour"}, exclude_none=True)) for each in queue.hours)
+        )
+        for name, queue in snapshot.queues.items()
+    }
+    workers = {name: WorkerMeasured(**each.model_dump(exclude_none=True)) for name, each in snapshot.workers.items()}
+    return Measured(snapshot.start, snapshot.end, {str(key): why for key, why in snapshot.missing.items()}, queues, workers)
 
 
 def _queue_facts(queue: SnapshotQueue, taken_at: dt.datetime | None) -> QueueFacts:

@@ -32,7 +32,7 @@ def program_of(environment: Environment, files: Files) -> Program:
     for each in known:
         if all(each.variables.get(asked) == variables.get(asked) for asked in each.asked):
             return each
-    known.append(_read(entry, environment, files, aliases, variables))
+    known.append(known[0].under(variables) if known else _read(entry, environment, files, aliases, variables))
     return known[-1]
 
 

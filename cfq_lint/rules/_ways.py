@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from cfq_lint.model.consuming import Code, Consuming
     from cfq_lint.source.text import Place
-    from cfq_lint.worker_code.ways.handling import Handled
+    from cfq_lint.worker_code.following.handling import Handled
     from cfq_lint.worker_code.ways.marks import Mark
     from cfq_lint.worker_code.ways.state import State
     from cfq_lint.worker_code.ways.values import Called

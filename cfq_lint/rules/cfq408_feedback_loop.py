@@ -49,16 +49,17 @@ def check(environment: Environment, _facts: Facts) -> Iterator[Finding]:
     """At most one finding a queue and environment, at the first producer's queue."""
     entry, main = environment.document.entry, environment.inherited("main")
     consumed = {consumer.queue_name: consumer.queue for consumer in environment.consumers if consumer.queue is not None}
-    if entry is None or main is None or main.text != entry.path:
+    files = environment.document.files
+    if entry is None or files is None or main is None or main.text != entry.path:
         return
     for producer in environment.producers:
         consumer = consumed.get(producer.queue_name)
         if producer.queue is None or consumer is None or not _mentions(producer, entry.text):
             continue
-        from cfq_lint.worker_code.modules.program import load  # only where a sign of it stands in the source
+        from cfq_lint.model.sources import program_of  # only where a sign of it stands in the source
         from cfq_lint.worker_code.sending.while_handling import sent_while_handling
 
-        program = load(entry.path, {entry.path: entry.text}.get)
+        program = program_of(environment, files)
         binding = producer.binding.text if producer.binding is not None else None
         spot = next((spot for name, spot in sent_while_handling(program, producer.queue_name) if name == binding), None)
         if spot is not None:

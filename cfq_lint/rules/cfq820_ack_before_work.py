@@ -57,7 +57,7 @@ from cfq_lint.model.finding import Severity
 from cfq_lint.rules import signs
 from cfq_lint.rules._ways import calls, every_way, is_acked, is_plain, line_of, once, per_queue, related, settling
 from cfq_lint.rules.rule import CODE, SOURCE_CODE, Rule
-from cfq_lint.worker_code.ways.effects import is_aside
+from cfq_lint.worker_code.following.effects import is_aside
 from cfq_lint.worker_code.ways.state import ACK, OF_BODY, OF_READ, PERHAPS, WIDENED
 
 TYPE_CHECKING = False

@@ -73,7 +73,7 @@ from cfq_lint.rules._ways import (
     related,
 )
 from cfq_lint.rules.rule import CODE, SOURCE_CODE, Rule
-from cfq_lint.worker_code.ways.effects import is_aside
+from cfq_lint.worker_code.following.effects import is_aside
 from cfq_lint.worker_code.ways.state import ACK_ALL, ACKS, LAST, OF_ERROR, OF_STATUS
 
 TYPE_CHECKING = False

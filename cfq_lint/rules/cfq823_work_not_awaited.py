@@ -55,7 +55,7 @@ from cfq_lint.model.finding import Severity
 from cfq_lint.rules import signs
 from cfq_lint.rules._ways import counts_as_done, every_way, is_acked, once, per_queue, token
 from cfq_lint.rules.rule import CODE, SOURCE_CODE, Rule
-from cfq_lint.worker_code.ways.effects import is_named_aside
+from cfq_lint.worker_code.following.effects import is_named_aside
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -68,7 +68,7 @@ from cfq_lint.model.finding import Related, Severity
 from cfq_lint.rules import signs
 from cfq_lint.rules._ways import calls, order, per_queue, settling, token
 from cfq_lint.rules.rule import CODE, SOURCE_CODE, Rule
-from cfq_lint.worker_code.ways.effects import returns_errors
+from cfq_lint.worker_code.following.effects import returns_errors
 from cfq_lint.worker_code.ways.state import PERHAPS, RETRY, TELL, TIDY
 
 TYPE_CHECKING = False
@@ -78,7 +78,7 @@ if TYPE_CHECKING:
     from cfq_lint.model.account_facts import Facts
     from cfq_lint.model.consuming import Code
     from cfq_lint.model.finding import Finding
-    from cfq_lint.worker_code.ways.handling import Handled
+    from cfq_lint.worker_code.following.handling import Handled
     from cfq_lint.worker_code.ways.marks import Mark
 
 

@@ -88,7 +88,7 @@ if TYPE_CHECKING:
     from cfq_lint.model.consuming import Code
     from cfq_lint.model.finding import Finding
     from cfq_lint.worker_code.tree.nodes import Node
-    from cfq_lint.worker_code.ways.calls import Settled
+    from cfq_lint.worker_code.ways.values import Settled
 
 
 _SECONDS = "delaySeconds"

@@ -64,7 +64,7 @@ from cfq_lint.model.finding import Severity
 from cfq_lint.rules import signs
 from cfq_lint.rules._ways import counts_as_done, is_plain, order, per_queue, token
 from cfq_lint.rules.rule import CODE, SOURCE_CODE, Rule
-from cfq_lint.worker_code.ways.effects import is_told
+from cfq_lint.worker_code.following.effects import is_told
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -78,7 +78,7 @@ if TYPE_CHECKING:
     from cfq_lint.model.account_facts import Facts
     from cfq_lint.model.consuming import Code
     from cfq_lint.model.finding import Finding
-    from cfq_lint.worker_code.ways.handling import Handled
+    from cfq_lint.worker_code.following.handling import Handled
     from cfq_lint.worker_code.ways.marks import Mark
 
 

@@ -9,9 +9,8 @@ from cfq_lint.worker_code.ways.state import BELOW_500, DEFAULT_ARM, FROM_400, MI
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cfq_lint.model.consuming import Code
-    from cfq_lint.worker_code.ways.calls import Settled
-    from cfq_lint.worker_code.ways.handling import Handled
-    from cfq_lint.worker_code.ways.values import Called
+    from cfq_lint.worker_code.following.handling import Handled
+    from cfq_lint.worker_code.ways.values import Called, Settled
 
 _OF_GUARDS = {
     DEFAULT_ARM: signs.DEFAULT_ARM,

@@ -1,6 +1,6 @@
 """A whole run: find the files, read them, judge them on one process or several, conclude, repair.
 
-This is the linter without its command line; `lint_paths` and `lint_text` are its face for Python.
+This is the linter without its command line; `lint_paths`, `lint_text` and `lint_texts` are its face for Python.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from cfq_lint.rules.registry import INDEX
 from cfq_lint.run.engine import FileResult, Report, conclude, judge
 from cfq_lint.run.plan import Plan, Request, find_settings, plan_of, read_snapshot
 from cfq_lint.source import discovery
-from cfq_lint.source.document import Document, read
+from cfq_lint.source.document import Document, from_text, read
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from cfq_lint.model.finding import Finding
 
@@ -81,10 +81,33 @@ def lint_text(
 
     The options are those of `lint_paths`. Raises UnknownRule for a rule that does not exist.
     """
-    bom = text.startswith("\ufeff")
-    document = Document(path, text[1:] if bom else text, bom=bom)
     request = Request(
-        document=document,
+        document=from_text(path, text),
+        environment=env,
+        plan=plan,
+        known_queues=_names(known_queues),
+        select=_names(select),
+        ignore=tuple(ignore),
+    )
+    return lint(request)
+
+
+def lint_texts(
+    texts: Mapping[str, str],
+    *,
+    env: str | None = None,
+    plan: str | None = None,
+    known_queues: Iterable[str] | None = None,
+    select: Iterable[str] | None = None,
+    ignore: Iterable[str] = (),
+) -> Report:
+    """Lint several texts as one project, by their paths: configurations, and the Workers' sources that these name.
+
+    What is a configuration is told by its name, as in a folder. Nothing is read from disk. The options are those of
+    `lint_paths`. Raises UnknownRule for a rule that does not exist.
+    """
+    request = Request(
+        texts={os.path.normpath(path): text for path, text in texts.items()},
         environment=env,
         plan=plan,
         known_queues=_names(known_queues),
@@ -135,6 +158,11 @@ def judge_all(request: Request, plan: Plan) -> tuple[list[FileResult], list[str]
     """Judge the document or the files of a request; the results, and a line for each path that was not read."""
     if request.document is not None:
         return [judge(request.document, plan)], []
+    if request.texts is not None:
+        found = [path for path in sorted(request.texts) if discovery.is_configuration(path)]
+        problems = [] if found else ["no wrangler files among the texts"]
+        given = discovery.Surroundings({os.path.abspath(path): text for path, text in request.texts.items()}, on_disk=False)
+        return _judge_part((found, plan, given))[0], problems
     files, problems = find_files(request)
     surroundings = discovery.Surroundings()
     jobs = min(request.jobs, len(files) // FILES_PER_PROCESS_MIN, JOBS_MAX)
@@ -165,22 +193,23 @@ def _judge_part(work: tuple[list[str], Plan, discovery.Surroundings]) -> tuple[l
 
 def open_documents(file: str, plan: Plan, surroundings: discovery.Surroundings) -> Iterator[Document]:
     """The document of a file, and with `follow_redirect` of the one that is deployed instead. Raises Unreadable."""
-    document = read(file)
-    ask_for(document, file, plan)
-    discovery.survey(document, file, surroundings)
-    if plan.source is not None and document.files is not None:
-        folder = os.path.dirname(os.path.abspath(file))
-        if os.path.abspath(plan.source).startswith(os.path.join(folder, "")):
-            document.files.source = os.path.relpath(plan.source, folder).replace(os.sep, "/")
+    text = surroundings.texts.get(os.path.abspath(file))
+    document = read(file) if text is None else from_text(file.replace(os.sep, "/"), text, surroundings.files().read)
+    complete(document, file, plan, surroundings)
     yield document
     redirect = document.redirect
     if plan.follow_redirect and redirect is not None and redirect.target is not None:
         yield read(redirect.target)
 
 
-def ask_for(document: Document, file: str, plan: Plan) -> None:
-    """Complete a document with what only running it tells, where the plan allows that."""
+def complete(document: Document, file: str, plan: Plan, surroundings: discovery.Surroundings) -> None:
+    """Complete a document with what stands around it, and with what only running it tells, where the plan allows that."""
     if plan.ask is not None and document.dialect is not None and document.dialect.unknown:
-        from cfq_lint.source.cloudflare_config.computed import complete  # most runs know all
+        from cfq_lint.source.cloudflare_config import computed  # most runs know all
 
-        complete(document, file, plan.ask)
+        computed.complete(document, file, plan.ask)
+    discovery.survey(document, file, surroundings)
+    if plan.source is not None and document.files is not None:
+        folder = os.path.dirname(os.path.abspath(file))
+        if os.path.abspath(plan.source).startswith(os.path.join(folder, "")):
+            document.files.source = os.path.relpath(plan.source, folder).replace(os.sep, "/")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from cfq_lint.facts.record import record
+from cfq_lint.facts.record import record, replace
 from cfq_lint.model.account_facts import PLANS, Facts, QueueFacts
 from cfq_lint.run.selection import able, choose, matching
 from cfq_lint.source.discovery import is_whole_project
@@ -12,7 +12,7 @@ from cfq_lint.source.document import read
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from cfq_lint.model.account_facts import DeclaredLoad
     from cfq_lint.run.settings import Settings
@@ -26,7 +26,8 @@ _SETTINGS_FILES = (("cfq-lint.toml", ()), ("pyproject.toml", ("tool", "cfq-lint"
 class Request:
     """What a run is asked: what to lint, and how.
 
-    `paths` are files and folders; where `document` is given, that is judged instead, and nothing is read. `environment` is the
+    `paths` are files and folders; where `document` is given, or `texts` by their paths, that is judged instead, and nothing is
+    read. `environment` is the
     one to look at (None: all), `plan` "free" or "paid", `known_queues` all queues of the account. `select` (None: what is on by
     default) and `ignore` hold names or codes of rules, `exclude` globs relative to the working directory. `snapshot` is what is
     known of the account, `settings` the settings file with what it holds. Large runs use up to `jobs` processes. `ask` runs a
@@ -35,6 +36,7 @@ class Request:
 
     paths: tuple[str, ...] = ()
     document: Document | None = None
+    texts: Mapping[str, str] | None = None
     environment: str | None = None
     plan: str | None = None
     known_queues: tuple[str, ...] | None = None
@@ -98,8 +100,10 @@ def plan_of(request: Request) -> Plan:
         queues = {**queues, **snapshot.queues}
     known = frozenset(known_queues) if known_queues is not None else None
     facts = Facts(plan, queues, known, origin, snapshot is not None and snapshot.is_account, declared)
+    if snapshot is not None and snapshot.measured is not None:
+        facts = replace(facts, measured=snapshot.measured)
     modules, skipped = able(choose(select, ignore), facts)
-    is_whole = request.document is None and is_whole_project(request.paths)
+    is_whole = request.texts is not None or (request.document is None and is_whole_project(request.paths))
     return Plan(modules, facts, request.environment, request.follow_redirect, tuple(per_path), skipped, is_whole, ask, source)
 
 

@@ -11,10 +11,9 @@ from cfq_lint.facts.record import record
 from cfq_lint.model.finding import fingerprint
 from cfq_lint.run.engine import FileResult, Report, judge
 from cfq_lint.run.fixer import ROUNDS_MAX, apply, edited, is_applicable
-from cfq_lint.run.lint import ask_for, finish
-from cfq_lint.source import discovery
+from cfq_lint.run.lint import complete, finish
+from cfq_lint.source.discovery import Surroundings
 from cfq_lint.source.document import Document, from_bytes
-from cfq_lint.source.files import Files, source_at
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -149,23 +148,6 @@ def _mend_source(
 
 
 def _judge(document: Document, plan: Plan, after: dict[str, bytes]) -> FileResult:
-    ask_for(document, document.path, plan)  # what was computed before the fix
-    discovery.survey(document, document.path, discovery.Surroundings())
-    if document.files is not None:
-        document.files = _Mended(document.files, after)
+    mended = {os.path.abspath(path): data.decode("utf-8") for path, data in after.items()}
+    complete(document, document.path, plan, Surroundings(mended))  # what was computed before the fix
     return judge(document, plan)
-
-
-class _Mended(Files):
-    """Sources as they are after the fixes so far."""
-
-    __slots__ = ("after",)
-
-    def __init__(self, files: Files, after: dict[str, bytes]) -> None:
-        super().__init__()
-        self.source = files.source
-        self.after = after
-
-    def read(self, path: str) -> str | None:
-        """The text of a source."""
-        return self.after[path].decode("utf-8") if path in self.after else source_at(path)

@@ -24,12 +24,12 @@ from cfq_lint.source.document import (
     Document,
     Entry,
 )
-from cfq_lint.source.files import LENGTH_MAX, Files, source_at
+from cfq_lint.source.files import Files
 from cfq_lint.source.node import OBJECT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
     from typing import Any
 
 FILE_PATTERN = r"(^|/)(wrangler(\.[\w-]+)?\.(jsonc?|toml)|cloudflare\.config\.ts)$"
@@ -78,6 +78,11 @@ def find(paths: Iterable[str], exclude: Iterable[tuple[str, list[str]]] = ()) ->
     if folders and not found and not problems and not any(True for folder in folders for _ in _walk(folder, ())):
         problems.append(f"no wrangler files in {', '.join(folders)}")
     return sorted(found), problems
+
+
+def is_configuration(path: str) -> bool:
+    """Whether a file holds a Worker's configuration, by its name."""
+    return re.search(FILE_PATTERN, path.replace(os.sep, "/")) is not None
 
 
 def _mode(path: str) -> int:
@@ -174,13 +179,20 @@ class Surroundings:
     """What stands beside and above files, each folder asked once.
 
     Which names of wrangler's, which redirect is nearest, and which folders lead to it from the top of its repository. `kept` is
-    for what is made of sources that several files name.
+    for what is made of sources that several files name. `texts` and `on_disk` are as in `Files`.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, texts: Mapping[str, str] | None = None, *, on_disk: bool = True) -> None:
         self._folders: dict[str, tuple[dict[str, str], str | None]] = {}
         self._within: dict[str, tuple[str, ...] | None] = {}
         self.kept: dict[object, Any] = {}
+        self.texts = texts or {}
+        self.on_disk = on_disk
+        self._files = self.files()
+
+    def files(self) -> Files:
+        """What reads the files around one configuration."""
+        return Files(self.kept, self.texts, on_disk=self.on_disk)
 
     def within(self, folder: str) -> tuple[str, ...]:
         """The names of the folders from the top of the repository to an absolute folder; none outside of one."""
@@ -190,7 +202,7 @@ class Surroundings:
         """The same; None outside of a repository."""
         if folder not in self._within:
             above, name = os.path.split(folder)
-            if os.access(f"{folder}/.git", os.F_OK):
+            if self.on_disk and os.access(f"{folder}/.git", os.F_OK):
                 way: tuple[str, ...] | None = ()
             else:
                 way = self._way_to(above) if above != folder else None
@@ -204,15 +216,10 @@ class Surroundings:
         if known is None:
             above = os.path.dirname(folder)
             names, base = self.of(above) if above != folder else ({}, None)
-            own = {name: f"{folder}/{name}" for name in NAMES if _has(f"{folder}/{name}")}
-            has_redirect = _has(f"{folder}/{REDIRECT}")
+            own = {name: f"{folder}/{name}" for name in NAMES if self._files.has(f"{folder}/{name}")}
+            has_redirect = self._files.has(f"{folder}/{REDIRECT}")
             known = self._folders[folder] = ({**names, **own} if own else names, folder if has_redirect else base)
         return known
-
-
-def _has(file: str) -> bool:
-    """Whether a file is there. Most are not, and to be told so without an exception is several times as quick."""
-    return os.access(file, os.F_OK) and os.path.isfile(file)
 
 
 def survey(document: Document, path: str, surroundings: Surroundings) -> None:
@@ -221,10 +228,10 @@ def survey(document: Document, path: str, surroundings: Surroundings) -> None:
     A file under another name than wrangler's own is read with `--config` only, and nothing shadows or redirects it.
     """
     folder, name = os.path.split(os.path.abspath(path))
-    document.entry = _entry(document, folder)
-    document.files = Files(surroundings.kept)
+    files = document.files = surroundings.files()
+    document.entry = _entry(document, files, folder)
     document.apart = _apart(document, name, path, surroundings.within(folder))
-    if name == CONFIG_NAME and any(os.path.isfile(f"{folder}/{each}") for each in NAMES):
+    if name == CONFIG_NAME and any(files.has(f"{folder}/{each}") for each in NAMES):
         document.apart = document.apart or BESIDE
     if name not in NAMES:
         return
@@ -233,7 +240,7 @@ def survey(document: Document, path: str, surroundings: Surroundings) -> None:
     if better is not None:
         document.shadowed_by = os.path.relpath(better, folder).replace(os.sep, "/")
         document.shadow_has_queues = (
-            os.path.dirname(better) == folder and re.search(_QUEUES_KEY, source_at(better) or "") is not None
+            os.path.dirname(better) == folder and re.search(_QUEUES_KEY, files.read(better) or "") is not None
         )
     if base is not None:
         from cfq_lint.source.redirect import redirect_of  # most projects have none
@@ -265,7 +272,7 @@ def _apart(document: Document, name: str, path: str, folders: Iterable[str]) -> 
     return None
 
 
-def _entry(document: Document, folder: str) -> Entry | None:
+def _entry(document: Document, files: Files, folder: str) -> Entry | None:
     """The source that `main` names, if the file configures a consumer and the source can be read. Nothing of it is ever run."""
     root = document.tree.root
     if root is None or root.kind != OBJECT or ("consumers" not in document.text and document.dialect is None):
@@ -273,14 +280,9 @@ def _entry(document: Document, folder: str) -> Entry | None:
     main = next((member.node.value for member in reversed(root.value) if member.key == "main"), None)
     if not isinstance(main, str) or not main.endswith(ENTRY_ENDINGS):
         return None
-    file_name = os.path.join(folder, main)
-    try:
-        if not os.access(file_name, os.F_OK):  # sooner known so than by an exception
-            return None
-        with open(file_name, encoding="utf-8") as file:
-            return Entry(main, file.read(LENGTH_MAX))
-    except (OSError, ValueError):
-        return None
+    file = os.path.join(folder, main)
+    text = files.read(file) if files.has(file) else None
+    return Entry(main, text) if text is not None else None
 
 
 def _upwards(folder: str) -> Iterable[str]:

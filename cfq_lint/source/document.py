@@ -169,6 +169,12 @@ class Document:
         return comments(text)
 
 
+def from_text(path: str, text: str, beside: Callable[[str], str | None] | None = None) -> Document:
+    """The document of a text, which may begin with a byte order mark; `beside` is as in `from_bytes`."""
+    bom = text.startswith("\ufeff")
+    return Document(path, text[1:] if bom else text, bom=bom, beside=beside)
+
+
 def syntax_of(path: str, text: str) -> str:
     """The language of a file: by its ending, and what Terraform shows by the keys that all of it has."""
     if path.endswith(".toml"):

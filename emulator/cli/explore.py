@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from emulator.cli.alone import run_alone
-from emulator.engine.clock import real_seconds
+from emulator.cli.searching import Searching
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from emulator.explore.found import Found, Nothing
 
-_TELL_EVERY_SECONDS = 0.2
 _INTERRUPTED = 130
 
 
@@ -146,26 +145,13 @@ def _invariant(module: Any, named: str) -> Callable[..., Any]:
 
 
 @contextmanager
-def _progress() -> Iterator[Callable[[int, float], None] | None]:
-    """A line that counts, on a terminal; nothing elsewhere."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    next_at = 0.0
-
-    def tell(schedules: int, seconds: float) -> None:
-        nonlocal next_at
-        now = real_seconds()
-        if now >= next_at:
-            next_at = now + _TELL_EVERY_SECONDS
-            sys.stderr.write(f"\r\x1b[K{schedules:,} schedules, {schedules / max(seconds, 1e-9):,.0f} a second")
-            sys.stderr.flush()
-
+def _progress() -> Iterator[Searching]:
+    """What shows how far the search has come."""
+    shown = Searching(sys.stderr)
     try:
-        yield tell
+        yield shown
     finally:
-        sys.stderr.write("\r\x1b[K")
-        sys.stderr.flush()
+        shown.close()
 
 
 def _write(found: Found | Nothing, html: str | None, test: str | None, format: str) -> None:

@@ -165,7 +165,10 @@ class Account:
         if chance.active and chance.choose(2, "refused_sends"):
             raise refusals.QueueOverloaded
         ids = self.ids.take(len(bodies))
-        self.execute(commands.Send(queue, ids, bodies, content_types, delays_seconds, batch_delay_seconds, many))
+        command = commands.Send(queue, ids, bodies, content_types, delays_seconds, batch_delay_seconds, many)
+        kept = chance.stored(command) if chance.searches else command
+        if kept is not None:
+            self.execute(kept)
         if chance.active and chance.choose(2, "lost_replies"):
             raise refusals.UnknownInternalError
         return ids

@@ -59,8 +59,14 @@ class Chance(Protocol):
     def before_send(self, account: Any) -> None:
         """A test sends something now."""
 
+    def stored(self, send: Any) -> Any:
+        """What is stored of what was sent, None for nothing; only who `searches` is asked."""
+
     def drive(self, timeline: Any) -> None:
         """This is what moves the time of an account."""
+
+    def moved(self, timeline: Any) -> None:
+        """What was due at a moment is done; only who `searches` is told."""
 
 
 searched: ContextVar[Chance | None] = ContextVar("searched", default=None)
@@ -151,5 +157,12 @@ class Seeded:
     def before_send(self, account: Any) -> None:
         """A test's own course is the only one."""
 
+    def stored(self, send: Any) -> Any:
+        """All of it."""
+        return send
+
     def drive(self, timeline: Any) -> None:
         """A test moves time."""
+
+    def moved(self, timeline: Any) -> None:
+        """Nobody looks."""

@@ -67,6 +67,10 @@ class Runtime(Protocol):
         """Run what handlers have to do at this moment."""
 
     @property
+    def at_rest(self) -> bool:
+        """Whether none of its code runs or waits for anything. False also where that cannot be seen."""
+
+    @property
     def busy(self) -> bool:
         """Whether something that was promised beyond its batch has not ended."""
 
@@ -314,6 +318,11 @@ class Deliveries:
     def busy(self) -> bool:
         """Whether a delivery, or a promise that outlives its batch, has not ended. What floats beyond that does not count."""
         return bool(self.out) or any(runtime.busy for runtime in self.runtimes)
+
+    @property
+    def at_rest(self) -> bool:
+        """Whether nothing runs, floats or waits for a timer, as far as that can be seen."""
+        return not self.out and all(runtime.at_rest for runtime in self.runtimes)
 
     @property
     def outside(self) -> int:

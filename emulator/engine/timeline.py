@@ -162,6 +162,8 @@ class Timeline:
             self._raise_pending()
             left = self._depart(now_us)
             account.tidy()
+            if account.chance.searches:
+                account.chance.moved(self)
             return left
 
     def _depart(self, now_us: int) -> int:

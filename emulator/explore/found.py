@@ -6,19 +6,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from emulator.engine.error_text import error_message, error_text
 from emulator.explore.pytest_test import test_text
-from emulator.explore.schedule import Schedule, replay_text
-from emulator.explore.story import Told
+from emulator.explore.story import Told, deviations
 
 if TYPE_CHECKING:
     from emulator.engine.ledger.trace import Trace
-    from emulator.explore.schedule import Deviations
+    from emulator.explore.schedule import Deviations, Replay
     from emulator.explore.world import World
 
 
 class Covered(NamedTuple):
     """What was covered: schedules, random ones among them, up to how many deviations all of them.
 
-    `points` are the choices of the ordinary course by kind, `tried` the alternatives that were taken by kind.
+    `points` are the choices of the ordinary course by kind, `tried` the alternatives that were taken by kind. At least `spared`
+    schedules were not run because they come to one of `states` that were seen, from where another one went on.
     """
 
     schedules: int
@@ -27,6 +27,8 @@ class Covered(NamedTuple):
     points: dict[str, int]
     tried: dict[str, int]
     seconds: float
+    spared: int = 0
+    states: int = 0
 
     def as_dict(self) -> dict[str, Any]:
         """The same without the seconds, which differ from run to run."""
@@ -35,12 +37,31 @@ class Covered(NamedTuple):
     def __str__(self) -> str:
         rate = f", {self.schedules / self.seconds:,.0f} a second" if self.seconds else ""
         depth = {-1: "not even the ordinary course", 0: "the ordinary course"}.get(
-            self.deviations, f"all with up to {self.deviations} deviations"
+            self.deviations, f"all with up to {deviations(self.deviations)}"
         )
         lines = [f"{self.schedules:,} schedules{rate}: {depth}{f', {self.random:,} random' if self.random else ''}"]
+        if self.spared:
+            lines.append(f"  {self.spared:,} schedules spared by {self.states:,} states seen")
         kinds = {**self.points, **self.tried}
         lines += [f"  {name}: {self.points.get(name, 0)} choices, {self.tried.get(name, 0):,} tried" for name in sorted(kinds)]
         return "\n".join(lines)
+
+
+class Now(NamedTuple):
+    """How far a search has come: `depth` deviations are being tried (-1: random ones), all of up to `complete` are done.
+
+    `best` is the replay of what was found and is being shrunk; None before something was found. The rest is as in Covered.
+    """
+
+    schedules: int
+    seconds: float
+    depth: int
+    complete: int
+    points: dict[str, int]
+    tried: dict[str, int]
+    spared: int
+    states: int
+    best: str | None
 
 
 class Found:
@@ -48,11 +69,13 @@ class Found:
     people, `trace` is the timeline of every message.
     """  # noqa: D205 - the first sentences are short
 
-    def __init__(self, world: World, deviations: Deviations, error: BaseException, covered: Covered) -> None:
-        self.deviations, self.error, self.covered = deviations, error, covered
-        self.replay = replay_text(deviations)
+    def __init__(self, world: World, replay: Replay, error: BaseException, covered: Covered) -> None:
+        self.error, self.covered = error, covered
+        self.deviations: Deviations = replay.deviations
+        self.replay, self._left_out = str(replay), len(replay.without)
         self.told = Told()
-        run = world.run(Schedule(deviations, told=self.told))
+        run = world.run(replay.schedule(self.told))
+        self._sent = run.schedule.sent
         self.trace: Trace | None = None if run.emulator is None else run.emulator.trace()
         self._names = [_name(each) for each in (world.setup, *world.invariants)]
 
@@ -94,7 +117,8 @@ class Found:
     def summary(self) -> str:
         """How many faults it takes, and how to run it again: one line."""
         faults = {0: "without any fault", 1: "with one fault"}.get(self.faults, f"with {self.faults} faults")
-        return f"broken {faults}, found in {self.schedules:,} schedules; replay={self.replay!r}"
+        without = f"; {self._left_out} of {self._sent} messages left out" if self._left_out else ""
+        return f"broken {faults}, found in {self.schedules:,} schedules{without}; replay={self.replay!r}"
 
     def __str__(self) -> str:
         return f"{error_text(self.error)}\n{self.summary}\n\n{self.story}"
@@ -130,7 +154,7 @@ class Nothing:
         return False
 
     def __str__(self) -> str:
-        whole = f"all of them, up to {self.covered.deviations} deviations" if self.exhaustive else "not all of them"
+        whole = f"all of them, up to {deviations(self.covered.deviations)}" if self.exhaustive else "not all of them"
         return f"nothing breaks in {self.schedules:,} schedules ({whole})"
 
     __repr__ = __str__

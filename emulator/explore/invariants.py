@@ -26,17 +26,21 @@ def at_most_once(of: str | Callable[[Any], Iterable[Any]]) -> Callable[[Emulator
     (`send 'jobs'`), and of what a test has put into `env`, with what they were given.
     """
 
+    def calls(emu: Emulator) -> list[tuple[str, str]]:
+        made = [(call_text(what), repr(what)) for what in _schedule(emu).calls]
+        return [(said, exact) for said, exact in made if said.startswith(str(of))]
+
     def invariant(emu: Emulator, value: Any) -> None:
         if isinstance(of, str):
-            made = [(call_text(what), repr(what)) for what in _schedule(emu).calls]
-            effects: Iterable[Any] = [(said, exact) for said, exact in made if said.startswith(of)]
-            counts = Counter(effects)
+            counts = Counter(calls(emu))
             twice = [f"{said} ({count} times)" for (said, _), count in counts.items() if count > 1]
         else:
             twice = [f"{effect!r} ({count} times)" for effect, count in Counter(of(value)).items() if count > 1]
         if twice:
             raise AssertionError(f"more than once: {_several(twice)}")
 
+    if isinstance(of, str):
+        invariant.history = calls  # type: ignore[attr-defined] # what it looks at beside the journal
     return invariant
 
 

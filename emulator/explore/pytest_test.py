@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from textwrap import indent
 
 
@@ -18,7 +19,7 @@ def test_text(names: list[tuple[str, str]], replay: str, story: str) -> str:
     quoted = story.replace("\\", "\\\\").replace('"', "'")
     return "\n".join([
         *dict.fromkeys(lines), "", "",
-        f"def test_{setup.strip('_')}_under_{replay.replace(':', '_').replace(',', '_') or 'the_ordinary_course'}():",
+        f"def test_{setup.strip('_')}_under_{re.sub('[^0-9a-z]+', '_', replay) or 'the_ordinary_course'}():",
         '    """', indent(quoted, "    "), '    """',
         f"    found = explore({setup}, {given}, replay={replay!r})",
         "    assert not found.found, found",

@@ -128,13 +128,18 @@ def _modules(roots: list[Callable[..., Any]]) -> list[ModuleType]:
     return list(found.values())
 
 
+def is_library(path: str) -> bool:
+    """Whether a file belongs to Python or to what was installed."""
+    return path.startswith(_LIBRARIES)
+
+
 def _is_users(module: ModuleType) -> bool:
     name, path = module.__name__, getattr(module, "__file__", None)
     if not isinstance(path, str) or not path.endswith(".py"):
         return False
     if f"{name}.".startswith(f"{_VENDORED}."):
         return True
-    return name.partition(".")[0] not in _OURS and not path.startswith(_LIBRARIES)
+    return name.partition(".")[0] not in _OURS and not is_library(path)
 
 
 def _codes_of(module: ModuleType) -> dict[tuple[str, int], CodeType]:

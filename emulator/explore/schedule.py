@@ -1,19 +1,24 @@
 """A schedule: what becomes of every choice in one run. It stands in for chance, for every account made meanwhile.
 
 A run is told by its deviations from the ordinary course, 0: `2:3` is alternative 3 at choice 2. The turns of handlers on the
-virtual loop are numbered apart (`t0:1`), so that what a version of asyncio does in more turns moves no other number.
+virtual loop are numbered apart (`t0:1`), so that what a version of asyncio does in more turns moves no other number. A shrunk
+one may also leave out messages that the setup sends: `2:3,without=1+3` has neither the first nor the third.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from msgspec.structs import replace
+
+from emulator.engine.clock import SECOND_US
 from emulator.engine.faults import FAULTS, ORDERS, SEND
 from emulator.engine.targets.invocation import current
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from emulator.core.commands import Send
     from emulator.core.model import Consumer
     from emulator.engine.account import Account
     from emulator.engine.delivery import Delivery
@@ -37,16 +42,23 @@ REORDERINGS = frozenset({"reorder", "small_batches", *ORDERS})
 class Schedule:
     """Answers each choice with the deviation that is given for it, else what `draw` says, else with 0.
 
+    The messages that a test sends itself are numbered from 1; those of `without` are accepted and never stored.
     `points` are the choices that were asked: (number, alternatives, label). `calls` are those of handlers that have acted,
-    `last_us` is when the last deviation was taken. `told` hears of what happens, for a story.
+    `last_us` is when the last deviation was taken. `told` hears of what happens, for a story. While somebody wants to `look`,
+    `states` are what it gives where the world is at rest behind the last deviation: (choices asked until then, hash).
     """
 
     active = searches = True
 
     def __init__(
-        self, given: Iterable[tuple[int, int]] = (), draw: Callable[[int, str], int] | None = None, told: Any = None
+        self,
+        given: Iterable[tuple[int, int]] = (),
+        draw: Callable[[int, str], int] | None = None,
+        told: Any = None,
+        without: Iterable[int] = (),
     ) -> None:
         self._given, self._draw, self._told = dict(given), draw, told
+        self.without, self.sent = frozenset(without), 0
         self._numbered = self._turns = 0
         self.points: list[tuple[int, int, str]] = []
         self.taken: list[tuple[int, int]] = []
@@ -54,6 +66,10 @@ class Schedule:
         self.timelines: list[Timeline] = []
         self.calls: list[Any] = []
         self.last_us = 0
+        self._first_us: dict[str, int] = {}
+        """When a delivery of each message first ended."""
+        self.look: Callable[[], bytes | None] | None = None
+        self.states: list[tuple[int, bytes]] = []
 
     @property
     def deviations(self) -> Deviations:
@@ -102,10 +118,15 @@ class Schedule:
         return taken[: 1 if alone else count]
 
     def again_seconds(self, message: Any, consumer: Consumer) -> int | None:
-        """None; or its acknowledgement gets lost, and it comes again at once, or when the consumer's retries are over."""
+        """None; or its acknowledgement gets lost, and it comes again at once, or when its retries would be over.
+
+        They would be over so long after its first delivery as all of them take, whatever has become of some of them.
+        """
         if message.attempts > consumer.max_retries:
             return None
-        span = min(consumer.retry_delay * consumer.max_retries, _DELAY_SECONDS_MAX)
+        now_us = self.timelines[0].account.now_us
+        waited = (now_us - self._first_us.setdefault(message.id, now_us)) // SECOND_US
+        span = min(max(0, consumer.retry_delay * consumer.max_retries - waited), _DELAY_SECONDS_MAX)
         return (None, 0, span)[self.choose(3 if span else 2, "duplicates", message)]
 
     def heard(self, delivery: Delivery, what: Any) -> None:
@@ -117,6 +138,19 @@ class Schedule:
     def described(self, awaitable: Any) -> Any:
         """What a handler awaits, where a story is told."""
         return None if self._told is None else self._told.awaited(awaitable)
+
+    def stored(self, send: Send) -> Send | None:
+        """What is stored of the messages that are sent; None where it is nothing."""
+        if current.get() is not None or any(timeline.moving for timeline in self.timelines):
+            return send
+        first = self.sent + 1
+        self.sent += len(send.ids)
+        if self.without.isdisjoint(range(first, self.sent + 1)):
+            return send
+        kept = [place for place in range(len(send.ids)) if first + place not in self.without]
+        columns = (send.ids, send.bodies, send.content_types, send.delays_seconds)
+        ids, bodies, kinds, delays = (tuple([column[place] for place in kept]) for column in columns)
+        return replace(send, ids=ids, bodies=bodies, content_types=kinds, delays_seconds=delays) if kept else None
 
     def before_send(self, account: Account) -> None:
         """Let the consumers come further before a test sends on: one step, or until nothing is due."""
@@ -132,6 +166,16 @@ class Schedule:
         elif further:
             timeline.advance(max(0, due_us - account.now_us) / 1_000_000)
 
+    def moved(self, timeline: Timeline) -> None:
+        """A moment is over."""
+        if self.look is None or len(self.taken) < len(self._given) or not timeline.deliveries.at_rest:
+            return
+        state = self.look() if len(self.timelines) == 1 else None
+        if state is None:
+            self.look = None
+        else:
+            self.states.append((len(self.points), state))
+
     def drive(self, timeline: Timeline) -> None:
         """An account of this run."""
         timeline.batches_min = BATCHES_MAX
@@ -140,20 +184,38 @@ class Schedule:
         self.timelines.append(timeline)
 
 
-def replay_text(deviations: Deviations) -> str:
-    """`2:3`, `2:3,t0:1`; the ordinary course is empty."""
-    return ",".join(f"t{-number - 1}:{value}" if number < 0 else f"{number}:{value}" for number, value in deviations)
+class Replay(NamedTuple):
+    """What makes a run what it is: its deviations, and the numbers of the messages that are left out."""
 
+    deviations: Deviations = ()
+    without: tuple[int, ...] = ()
 
-def deviations_of(replay: str) -> Deviations:
-    """What `replay_text` wrote. Raises ValueError."""
-    found = []
-    for part in filter(None, replay.replace(" ", "").split(",")):
-        number, _, value = part.partition(":")
-        turn = number.startswith("t")
-        if not (number.removeprefix("t").isdigit() and value.isdigit()):
-            message = f"replay {replay!r}: expected choices and alternatives such as '2:3' or '2:3,t0:1', not {part!r}"
-            raise ValueError(message)
-        at = int(number.removeprefix("t"))
-        found.append((-at - 1 if turn else at, int(value)))
-    return tuple(found)
+    def schedule(self, told: Any = None) -> Schedule:
+        """To run it."""
+        return Schedule(self.deviations, told=told, without=self.without)
+
+    def __str__(self) -> str:
+        """`2:3`, `2:3,t0:1,without=1+3`; the ordinary course is empty."""
+        parts = [f"t{-number - 1}:{value}" if number < 0 else f"{number}:{value}" for number, value in self.deviations]
+        return ",".join([*parts, *(["without=" + "+".join(map(str, self.without))] if self.without else [])])
+
+    @classmethod
+    def of(cls, text: str) -> Replay:
+        """What `str` wrote. Raises ValueError."""
+        found: list[tuple[int, int]] = []
+        without: tuple[int, ...] = ()
+        for part in filter(None, text.replace(" ", "").split(",")):
+            number, _, value = part.partition(":")
+            left_out = part.removeprefix("without=").split("+")
+            if part.startswith("without=") and all(map(str.isdigit, left_out)):
+                without += tuple(map(int, left_out))
+            elif number.removeprefix("t").isdigit() and value.isdigit():
+                at = int(number.removeprefix("t"))
+                found.append((-at - 1 if number.startswith("t") else at, int(value)))
+            else:
+                message = (
+                    f"replay {text!r}: expected choices and alternatives such as '2:3' or '2:3,t0:1', and messages that are "
+                    f"left out such as 'without=1+3', not {part!r}"
+                )
+                raise ValueError(message)
+        return cls(tuple(found), without)

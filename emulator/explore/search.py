@@ -20,13 +20,13 @@ from contextlib import suppress
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from emulator.explore.found import Covered, Found, Nothing
+from emulator.explore.found import Covered, Found, Nothing, Now
 from emulator.explore.local import several
 from emulator.explore.rewrite import reached, rewritten
-from emulator.explore.schedule import Deviations, Schedule, deviations_of
-from emulator.explore.shards import Result, Shard, Watch, deviations_after
+from emulator.explore.schedule import Deviations, Replay, Schedule
+from emulator.explore.shards import Result, Seen, Shard, Watch
 from emulator.explore.shrink import shrunk
-from emulator.explore.world import World
+from emulator.explore.world import World, arity
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -51,15 +51,16 @@ def explore(
     seed: int = 0,
     workers: int = 1,
     scheduler: str | None = None,
-    progress: Callable[[int, float], None] | None = None,
+    progress: Callable[..., None] | None = None,
     **options: Any,
 ) -> Found | Nothing:
     """Search for a schedule under which an invariant does not hold: every one of up to `max_faults` deviations, few first.
 
     `setup(emu)` makes queues, consumers, stores and sends, and returns what the invariant needs; without an argument it makes
     the emulator too. `invariant(emu, value)`, or several, raise at the end, with `each_step` also after every step. `replay`
-    runs that one schedule alone. At most `schedules` are run, for at most `seconds`; `progress` hears of both. `workers`
-    processes share the work, or those of a Dask `scheduler` (tcp://…). `options` go to Emulator.
+    runs that one schedule alone. At most `schedules` are run, for at most `seconds`; `progress(schedules, seconds)` hears of
+    both, and where it takes three, of how far the search has come (Now). `workers` processes share the work, or those of a
+    Dask `scheduler` (tcp://…). `options` go to Emulator.
 
     Raises SetupFailed where the world cannot be made, ValueError and TypeError for arguments that do not fit.
     """
@@ -75,20 +76,25 @@ def explore(
                 return replayed(world, replay)
             with several(world, workers, scheduler) as runner:
                 bounds = {"max_faults": max_faults, "schedules": schedules, "seed": seed}
-                return Search(world, runner, Watch(seconds, progress), **bounds).run()
+                search = Search(world, runner, Watch(seconds), **bounds)
+                search.watch.tell = progress
+                if progress is not None and arity(progress) > 2:  # noqa: PLR2004 - see above
+                    search.watch.tell = lambda done, took: progress(done, took, search.now(done, took))
+                return search.run()
         finally:
             world.close()
 
 
-def replayed(world: World, replay: str) -> Found | Nothing:
+def replayed(world: World, text: str) -> Found | Nothing:
     """One schedule alone. Raises ValueError where it does not fit the world."""
-    deviations = deviations_of(replay)
-    run = world.run(Schedule(deviations))
-    if run.schedule.deviations != deviations:
-        message = f"replay {replay!r} does not fit: this world has {len(run.schedule.points)} choices on that way; search again"
+    replay = Replay.of(text)
+    run = world.run(replay.schedule())
+    if run.schedule.deviations != replay.deviations or run.schedule.sent < max(replay.without, default=0):
+        points, sent = len(run.schedule.points), run.schedule.sent
+        message = f"replay {text!r} does not fit: that way has {points} choices, and {sent} messages are sent; search again"
         raise ValueError(message)
-    covered = Covered(1, 0, len(deviations), {}, {}, 0.0)
-    return Nothing(covered, exhaustive=False) if run.error is None else Found(world, deviations, run.error, covered)
+    covered = Covered(1, 0, len(replay.deviations), {}, {}, 0.0)
+    return Nothing(covered, exhaustive=False) if run.error is None else Found(world, replay, run.error, covered)
 
 
 class Search:
@@ -99,7 +105,10 @@ class Search:
         self.max_faults, self.schedules, self.seed = max_faults, schedules, seed
         self.done = 0
         self.complete = -1
-        self.random = 0
+        self.random = self.spared = self.states = 0
+        self.depth = 0
+        self.best: str | None = None
+        self.seen = Seen(world)
         self.tried: Counter[str] = Counter()
         self.kinds: dict[str, int] = {}
         self._known: tuple[tuple[str, int], ...] = ()
@@ -119,12 +128,24 @@ class Search:
         error = self.world.run(Schedule(failure)).error
         if error is None:
             raise RuntimeError("a failure did not come again: the handlers or the setup do not do the same in every run")
-        deviations, error = shrunk(self.world, failure, error)
-        return Found(self.world, deviations, error, self.covered())
+        return Found(self.world, *shrunk(self.world, Replay(failure), error, self._better), self.covered())
+
+    def _better(self, replay: Replay) -> None:
+        """Something that breaks was found, or has become shorter."""
+        self.best = str(replay)
+        self.watch(0)
+
+    def now(self, schedules: int, seconds: float) -> Now:
+        """How far it has come."""
+        kinds, tried = dict(self.kinds), dict(self.tried)
+        return Now(schedules, seconds, self.depth, self.complete, kinds, tried, self.spared, self.states, self.best)
 
     def covered(self) -> Covered:
         """What was covered so far."""
-        return Covered(self.done, self.random, self.complete, dict(self.kinds), dict(self.tried), self.watch.elapsed)
+        seconds = self.watch.elapsed
+        return Covered(
+            self.done, self.random, self.complete, dict(self.kinds), dict(self.tried), seconds, self.spared, self.states
+        )
 
     def _levels(self) -> Deviations | None:
         """All schedules by number of deviations; the first that breaks."""
@@ -138,6 +159,7 @@ class Search:
             return ()
         self.complete = 0
         for level in range(1, self.max_faults + 1):
+            self.depth = level
             hot, self._hot = self._hot, []
             shards = (self._shard(prefix) for prefix in self._prefixes(level - 1, hot))
             failure, whole = self._take(shards, int(self.schedules * _EXHAUSTIVE_SHARE) if level > 1 else self.schedules)
@@ -147,7 +169,8 @@ class Search:
         return None
 
     def _shard(self, prefix: Deviations) -> Shard:
-        return Shard(prefix, self.max_faults, seed=self.seed, known=self._known)
+        after = self.seen.after(prefix)
+        return Shard(prefix, self.max_faults, *after, seed=self.seed, known=self._known)
 
     def _prefixes(self, length: int, hot: list[Deviations]) -> Iterator[Deviations]:
         """All schedules of so many deviations; those first that have reached new code."""
@@ -159,16 +182,16 @@ class Search:
             yield ()
             return
         for prefix in self._all(length - 1):
-            for deviation, _ in deviations_after(self.world, prefix):
+            for deviation, _ in self.seen.after(prefix).deviations:
                 yield (*prefix, deviation)
 
     def _random(self) -> Deviations | None:
         left = self.schedules - self.done
         shards = (
-            Shard((), self.max_faults, first, min(_RANDOM_SHARD, left - first), self.seed, self._known)
+            Shard((), self.max_faults, (), 0, 0, first, min(_RANDOM_SHARD, left - first), self.seed, self._known)
             for first in range(0, left, _RANDOM_SHARD)
         )
-        before = self.done
+        before, self.depth = self.done, -1
         failure, _ = self._take(shards, self.schedules)
         self.random = self.done - before
         return failure
@@ -193,6 +216,8 @@ class Search:
     def _count(self, result: Result, known: set[tuple[str, int]]) -> None:
         self.done += result.schedules
         self.tried.update(result.tried)
+        self.spared += result.spared
+        self.states += result.states
         for deviations, places in result.hot:
             if not known.issuperset(places):
                 known.update(places)

@@ -6,6 +6,7 @@ What a shard finds depends on nothing but the world and the shard: on one core a
 from __future__ import annotations
 
 from collections import Counter
+from hashlib import blake2b
 from typing import TYPE_CHECKING, NamedTuple
 
 from emulator.engine.clock import real_seconds
@@ -28,13 +29,21 @@ _RANK = 4
 _CHANGES = 3
 """How often in a run the preferences of its orders change."""
 _LOOK_EVERY = 16
+_STATES_MAX = 100_000
+"""So many states are remembered; those that come later are met anew."""
 
 
 class Shard(NamedTuple):
-    """`prefix` and all that deviates from it once more; or, with `randoms`, so many random schedules from number `first`."""
+    """`prefix` and each of `after` with it: (deviation, kind); with `randoms`, so many random schedules from number `first`.
+
+    `spared` schedules need not be run, because what would follow was seen; `states` are new ones that were seen meanwhile.
+    """
 
     prefix: Deviations
     max_faults: int
+    after: tuple[tuple[tuple[int, int], str], ...] = ()
+    spared: int = 0
+    states: int = 0
     first: int = 0
     randoms: int = 0
     seed: int = 0
@@ -48,6 +57,8 @@ class Result(NamedTuple):
     failure: Deviations | None
     tried: dict[str, int]
     hot: list[tuple[Deviations, list[tuple[str, int]]]]
+    spared: int
+    states: int
 
 
 def search(world: World, shard: Shard, look: Callable[[int], bool] = lambda _more: False) -> Result:
@@ -55,7 +66,7 @@ def search(world: World, shard: Shard, look: Callable[[int], bool] = lambda _mor
     reached.begin(shard.known)
     done, told, tried, hot = 0, 0, Counter[str](), list[tuple[Deviations, list[tuple[str, int]]]]()
     failure: Deviations | None = None
-    for schedule, label in _schedules(world, shard):
+    for schedule, label in _schedules(shard):
         run = world.run(schedule)
         done += 1
         if label:
@@ -73,27 +84,58 @@ def search(world: World, shard: Shard, look: Callable[[int], bool] = lambda _mor
                 break
             told = done
     look(done - told)
-    return Result(done, failure, dict(tried), hot)
+    return Result(done, failure, dict(tried), hot, shard.spared, shard.states)
 
 
-def _schedules(world: World, shard: Shard) -> Iterator[tuple[Schedule, str]]:
+def _schedules(shard: Shard) -> Iterator[tuple[Schedule, str]]:
     if shard.randoms:
         for number in range(shard.first, shard.first + shard.randoms):
             yield Schedule(draw=_Random(stream(str(shard.seed), number), shard.max_faults)), ""
         return
-    found = sorted(deviations_after(world, shard.prefix), key=lambda each: _RANKS.get(each[1], _RANK))
-    for deviation, label in found:
+    for deviation, label in sorted(shard.after, key=lambda each: _RANKS.get(each[1], _RANK)):
         yield Schedule((*shard.prefix, deviation)), label
 
 
-def deviations_after(world: World, prefix: Deviations) -> Iterator[tuple[tuple[int, int], str]]:
-    """What a schedule may still deviate in, behind its last deviation; it is run once to learn that."""
-    points = world.run(Schedule(prefix)).schedule.points
-    last = prefix[-1][0] if prefix else None
-    start = 0 if last is None else 1 + next((at for at, point in enumerate(points) if point[0] == last), len(points))
-    for number, n, label in points[start:]:
-        for value in range(1, n):
-            yield (number, value), label
+class After(NamedTuple):
+    """What a schedule may still deviate in, behind its last deviation; how much of it is `spared`; how many states are new."""
+
+    deviations: tuple[tuple[tuple[int, int], str], ...]
+    spared: int
+    states: int
+
+
+class Seen:
+    """The states that were seen, and which schedule was there first: others that come there go on as that one does.
+
+    A schedule is run once to learn what it may still deviate in. States count as the same where also the choices are that
+    follow from them in the ordinary course, and its end. Schedules come with few deviations first, so that whoever was there
+    first has as many left, and all of what it may still do is run as well.
+    """
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._first: dict[bytes, int] = {}
+
+    def after(self, prefix: Deviations) -> After:
+        """What to try behind a schedule's last deviation."""
+        run = self._world.run(Schedule(prefix), look=True).schedule
+        points, new, end = run.points, 0, len(run.points)
+        last = prefix[-1][0] if prefix else None
+        start = 0 if last is None else 1 + next((at for at, point in enumerate(points) if point[0] == last), end)
+        if run.states and run.states[-1][0] == end:
+            ended = run.states[-1][1]
+            for at, state in run.states:
+                told = blake2b(state + ended + repr([point[1:] for point in points[at:]]).encode(), digest_size=16).digest()
+                first = self._first.get(told)
+                if first is None and len(self._first) < _STATES_MAX:
+                    self._first[told] = hash(prefix)
+                    new += 1
+                elif first is not None and first != hash(prefix):
+                    end = max(at, start)
+                    break
+        rows = [((number, value), label) for number, n, label in points[start:] for value in range(1, n)]
+        kept = sum(n - 1 for _, n, _ in points[start:end])
+        return After(tuple(rows[:kept]), len(rows) - kept, new)
 
 
 class _Random:
@@ -129,15 +171,15 @@ class _Random:
 class Watch:
     """Counts schedules, tells of them, and says when the time is over."""
 
-    def __init__(self, seconds: float | None, tell: Callable[[int, float], None] | None) -> None:
+    def __init__(self, seconds: float | None, tell: Callable[[int, float], None] | None = None) -> None:
         self.began, self.schedules = real_seconds(), 0
-        self._seconds, self._tell = seconds, tell
+        self._seconds, self.tell = seconds, tell
 
     def __call__(self, more: int) -> bool:
         """So many more schedules are done; whether the time is over."""
         self.schedules += more
-        if self._tell is not None:
-            self._tell(self.schedules, self.elapsed)
+        if self.tell is not None:
+            self.tell(self.schedules, self.elapsed)
         return self.over
 
     @property

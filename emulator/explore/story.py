@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from emulator.core.events import Event
 
 _NAMES = ("key", "id", "order", "order_id", "orderId", "task_id", "taskId", "user", "user_id", "userId", "name", "type")
-"""Members of a body by which a message may be called."""
+"""Members of a body by which a message may be called; else the first that is a short text."""
 _NAME_MAX, _TEXT_MAX = 24, 72
 _BEHIND = frozenset({"crashes_at_call", "crashes_at_await"})
 _LIBRARIES = ("asyncio", "toolkit")
@@ -252,6 +252,11 @@ def _sql(text: str, values: tuple[Any, ...]) -> str:
     return "".join(f"{part}{value!r}" for part, value in zip(parts, values, strict=False)) + parts[-1]
 
 
+def deviations(count: int) -> str:
+    """`1 deviation`, `2 deviations`."""
+    return f"{count} deviation{'' if count == 1 else 's'}"
+
+
 def span(seconds: int) -> str:
     """`a minute`, `90 seconds`."""
     for length, name in _SPANS:
@@ -269,7 +274,8 @@ def _name_of(body: Any) -> str | None:
                 return value
             if isinstance(value, int) and not isinstance(value, bool):
                 return f"{name} {value}"
-    elif isinstance(body, str) and 0 < len(body) <= _NAME_MAX:
+        return next((value for value in body.values() if isinstance(value, str) and 0 < len(value) <= _NAME_MAX), None)
+    if isinstance(body, str) and 0 < len(body) <= _NAME_MAX:
         return body
     return None
 

@@ -53,17 +53,20 @@ class World:
     ) -> None:
         self.setup, self.invariants, self.each_step = setup, tuple(invariants), each_step
         self.options = {"seed": 0, **(options or {})}
-        self._given = _arity(setup)
+        self._given = arity(setup)
         self._checks = [_check(each) for each in self.invariants]
         self._runner: asyncio.Runner | None = None
         self._memory: dict[Any, Any] = {}
         self._drawn = random.getstate()
+        self._learned: frozenset[int] | None = None
+        self.opaque = ""
+        """Why a state could not be read, if that was so."""
         self._learners = [each for each in self.invariants if hasattr(each, "learn")]
 
-    def run(self, schedule: Schedule, *, keep: bool = False) -> Run:
-        """One run from the beginning. Raises SetupFailed. With `keep`, the emulator is left open."""
-        if self._learners:
-            self._learn()
+    def run(self, schedule: Schedule, *, look: bool = False) -> Run:
+        """One run from the beginning. Raises SetupFailed. With `look`, the schedule learns of the states that it meets."""
+        if self._learners and schedule.without != self._learned:
+            self._learn(schedule.without)
         token, remembering = searched.set(schedule), memory.set(self._memory)
         drawn = random.Random(0)  # noqa: S311 - what a user's code draws has to be the same in every run
         random.seed(0)
@@ -80,21 +83,21 @@ class World:
                 else:
                     raise SetupFailed from failure
             else:
-                error = self._broken(emulator, value)
+                error = self._broken(emulator, value, schedule if look else None)
         finally:
             os.urandom = random._urandom = _URANDOM  # type: ignore[attr-defined] # noqa: SLF001 - as above
             searched.reset(token)
             memory.reset(remembering)
-            if emulator is not None and not keep:
+            if emulator is not None:
                 emulator.close()
         return Run(error, schedule, emulator, value)
 
-    def _learn(self) -> None:
+    def _learn(self, without: frozenset[int]) -> None:
         """Let the invariants see the ordinary course that need to know it."""
-        learners, self._learners = self._learners, []
-        checks, self._checks = self._checks, [each.learn for each in learners]
+        self._learned = without
+        checks, self._checks = self._checks, [each.learn for each in self._learners]
         try:
-            self.run(Schedule())
+            self.run(Schedule(without=without))
         finally:
             self._checks = checks
 
@@ -110,18 +113,33 @@ class World:
         message = f"a setup without arguments returns an Emulator, or (Emulator, value), not {type(made).__name__}"
         raise TypeError(message)
 
-    def _broken(self, emulator: Emulator, value: Any) -> BaseException | None:
-        """What breaks; None when all holds to the end."""
+    def _broken(self, emulator: Emulator, value: Any, looking: Schedule | None) -> BaseException | None:
+        """What breaks; None when all holds to the end. Only while nobody but the world moves time, its state can be seen."""
         try:
+            if looking is not None:
+                looking.look = lambda: self._state(emulator, value)
             if self.each_step:
                 while (due_us := emulator.timeline.next_due_us()) is not None:
                     emulator.advance(max(0, due_us - emulator.account.now_us) / 1_000_000)
                     self._check(emulator, value)
             emulator.run_until_idle()
+            if looking is not None:
+                looking.look = None
             self._check(emulator, value)
         except Exception as error:  # noqa: BLE001 - whatever an invariant raises, it does not hold
             return error
         return None
+
+    def _state(self, emulator: Emulator, value: Any) -> bytes | None:
+        """The hash of the world as it is now; None where it cannot be read whole."""
+        from emulator.explore.state import Opaque, state_of
+
+        history = [each.history(emulator) for each in self.invariants if hasattr(each, "history")]
+        try:
+            return state_of(emulator, (value, self.invariants), history)
+        except Opaque as opaque:
+            self.opaque = str(opaque)
+            return None
 
     def _check(self, emulator: Emulator, value: Any) -> None:
         for check in self._checks:
@@ -142,7 +160,8 @@ class World:
             self._runner = None
 
 
-def _arity(function: Callable[..., Any]) -> int:
+def arity(function: Callable[..., Any]) -> int:
+    """How many arguments a function takes by their places."""
     kinds = inspect.Parameter
     parameters = inspect.signature(function).parameters.values()
     return sum(each.kind in {kinds.POSITIONAL_ONLY, kinds.POSITIONAL_OR_KEYWORD, kinds.VAR_POSITIONAL} for each in parameters)
@@ -150,7 +169,7 @@ def _arity(function: Callable[..., Any]) -> int:
 
 def _check(invariant: Callable[..., Any]) -> Callable[[Emulator, Any], Any]:
     """An invariant as a function of both. Raises TypeError for one that takes other arguments."""
-    count = _arity(invariant)
+    count = arity(invariant)
     if count == 2:  # noqa: PLR2004 - the emulator, and what setup made
         return invariant
     if count == 0:

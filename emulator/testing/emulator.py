@@ -106,7 +106,8 @@ class Emulator:
         self._queues: dict[str, Queue] = {}
         self.default_content_type = "json"
         self._claimed: set[str] = set()
-        self._stores: Stores | None = None
+        self.stores: Stores | None = None
+        """The namespaces, databases and buckets of the account; None before the first is made."""
         self._driving = Driving(self.timeline, self.runtime)
         self._closed = False
         self.workers: list[Any] = []
@@ -189,16 +190,16 @@ class Emulator:
         """The KV namespaces and databases of the account, made when they are first asked for."""
         from emulator.workers.stores.shared import Stores
 
-        if self._stores is None:
-            self._stores = Stores(self.account.clock.now_us)
-        return self._stores
+        if self.stores is None:
+            self.stores = Stores(self.account.clock.now_us)
+        return self.stores
 
     def forget(self) -> None:
         """Delete every queue, and everything in stores. Time goes on, and what has happened has happened."""
         for name in self.queues:
             self.delete_queue(name)
-        if self._stores is not None:
-            self._stores.clear()
+        if self.stores is not None:
+            self.stores.clear()
         self.workers.clear()
 
     # --- queues and consumers

@@ -11,7 +11,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from emulator.core import events as happened
-from emulator.engine.bodies import decode
+from emulator.engine.bodies.on_a_line import on_a_line
 from emulator.engine.clock import SECOND_US, moment
 from emulator.engine.ledger.steps import DELIVERIES, Kind, steps
 from emulator.engine.ledger.tally import Tally
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 ROWS_MAX = 40
 """Where there are more rows than that, like ones are folded wherever they stand; and then the middle is left out."""
-BODY_CHARACTERS_MAX = 40
 _BODIES_SHOWN = 3
 _IDS = re.compile(r"[0-9a-f]{32}")
 _PARTICULARS = re.compile(r"'[^']*'|\"[^\"]*\"|\d+")
@@ -148,15 +147,7 @@ class Course:
 
     def body(self, id: str) -> str:
         """The body of a message on one short line."""
-        body, kind = self.bodies.get(id, (b"?", "text"))
-        if kind == "json":
-            text = body[: 4 * BODY_CHARACTERS_MAX].decode("utf-8", "replace")
-        elif kind == "text":
-            text = repr(body[: 4 * BODY_CHARACTERS_MAX].decode("utf-8", "replace"))
-        else:
-            text = f"{kind} {_short(decode(body, kind))}"
-        text = "".join([character if character.isprintable() else "·" for character in text])
-        return text if len(text) <= BODY_CHARACTERS_MAX else text[: BODY_CHARACTERS_MAX - 1] + "…"
+        return on_a_line(*self.bodies.get(id, (b"?", "text")))
 
     def named(self, text: str) -> str:
         """A text with the ids of messages shortened, each with its body."""
@@ -227,8 +218,3 @@ def _what(step: Step, event: Any, left_us: int | None) -> str:
     if left_us is not None and step.at_us > left_us:
         words += f" after {span(step.at_us - left_us)}"
     return words if not step.error else f"{words}: {step.error.splitlines()[0]}"
-
-
-def _short(value: Any) -> str:
-    """A value's own text, of a part of it where it is large."""
-    return repr(value[:BODY_CHARACTERS_MAX] if isinstance(value, str | bytes | list) else value)[: 2 * BODY_CHARACTERS_MAX]

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from emulator.core.refusals import ConfigRefused
+from emulator.engine.chance import remembered
 from emulator.workers import config
 from emulator.workers.outgoing import answerer_of
 
@@ -46,7 +47,8 @@ def load(host: Host, path: str | PathLike[str], env: str | Mapping[str, Any] | N
         from emulator.workers.javascript.loading import load_file
 
         return load_file(host, file.absolute(), **options)
-    found = config.load(path, env, host.account.state.plan, but=_SEEN_WHEN_RUN)
+    plan = host.account.state.plan
+    found = remembered(("config", file.absolute(), env, plan), lambda: config.load(path, env, plan, but=_SEEN_WHEN_RUN))
     if found.main is not None and found.main.suffix == ".py":
         from emulator.workers.python.loading import load as load_python
 

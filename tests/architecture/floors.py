@@ -15,7 +15,8 @@ FLOORS = {
         4: ("rules",),
         5: ("run", "checklist", "estimate", "account"),
         6: ("report",),
-        7: ("cli",),
+        7: ("editor",),
+        8: ("cli",),
     },
     "emulator": {
         0: ("core", "pool"),

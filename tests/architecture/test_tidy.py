@@ -70,7 +70,7 @@ def test_nothing_is_left_to_be_done_or_silenced_without_saying_what(file):
 
 
 KINDS = {".py", ".md", ".toml", ".json", ".jsonc", ".yml", ".yaml", ".cfg", ".txt", ".sh", ""}
-SKIPPED = {".git", ".venv", ".bench", "node_modules", "__pycache__", "dist", "build", ".hypothesis"}
+SKIPPED = {".git", ".venv", ".bench", ".editor", "site", "node_modules", "__pycache__", "dist", "build", ".hypothesis"}
 
 
 def texts():

@@ -17,7 +17,7 @@ def test_the_demo_finds_repairs_forgets_and_draws():
     assert '+    "producers": [{ "queue": "threats", "binding": "THREATS" }],' in first
     assert "fixed 3 in 2 files" in done.stderr
     assert first.rstrip().endswith("1 warning, 1 info in 2 files"), "no error is left"
-    assert re.search(r"^2026-01-05 \S+ +orders-dlq +\S+ +- +expired$", second, re.MULTILINE)
+    assert re.search(r'^2026-01-05 \S+ +orders-dlq +\S+ +\{"order":7\} +- +expired$', second, re.MULTILINE)
     assert "1 passed" in second
     assert "were\n  dead-lettered to threats-dlq" in third
     assert re.search(r"^  backlog +[▁▂▃▄▅▆▇█]+ up to 18k$", third, re.MULTILINE)

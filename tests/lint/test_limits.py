@@ -65,6 +65,9 @@ PAGES = {
     "subrequests_free": (50, "requests", FREE),
     "subrequests_paid": (10_000, "requests", PAID),
     "api_rate_limit": (1_200, "requests/5 min", BOTH),
+    "analytics_rate_limit": (300, "queries/5 min", BOTH),
+    "analytics_rows": (10_000, "rows", BOTH),
+    "analytics_window": (2_678_400, "s", BOTH),
 }
 
 

@@ -15,6 +15,7 @@ from cfq_lint.worker_code.tree.asking import chain_of, walk
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from typing import Any
 
     from cfq_lint.worker_code.lowering.steps import Function, Sent
     from cfq_lint.worker_code.tree import statements as s
@@ -30,6 +31,7 @@ class Module:
 
     `this` is what methods are called on, None where that is not known. `set_later` are the members that objects get after they
     are made, `worker.queue = …`, by the object's name and their own; `lowered` the functions that are made into steps already.
+    `kept` is for what is found out about it and asked again.
     """
 
     def __init__(self, path: str, text: str, source: s.Source) -> None:
@@ -46,8 +48,14 @@ class Module:
         self.exports = dict(source.exports)
         self._methods: dict[str, list[tuple[n.Record, n.Pair]]] = {}
         self.lowered: dict[int, Function] = {}
-        self._sent: tuple[Sent, ...] | None = None
+        self.kept: dict[str, Any] = {}
         self._read()
+
+    def again(self) -> Module:
+        """The same for another program, whose names may mean something else elsewhere; it is not read once more."""
+        made = self.view({}, None)
+        made.base, made.kept = made, {}
+        return made
 
     def view(self, around: Mapping[str, Value | None], this: Value | None) -> Module:
         """The module as a function sees it that stands in another one, or that is somebody's method."""
@@ -60,9 +68,10 @@ class Module:
     @property
     def sent(self) -> tuple[Sent, ...]:
         """Every `send` and `sendBatch` in it."""
-        if self._sent is None:
-            self._sent = tuple(sent(self.source.body, self.names, self.lowering.spot))
-        return self._sent
+        if "sent" not in self.kept:
+            self.kept["sent"] = tuple(sent(self.source.body, self.names, self.lowering.spot))
+        found: tuple[Sent, ...] = self.kept["sent"]
+        return found
 
     def function(self, node: n.Lambda, name: str = "", owner: str = "") -> Function:
         """A function of the module as steps; `owner` is the class or object that it is a method of."""

@@ -54,7 +54,15 @@ class Program(Tables):
         self._modules: dict[str, Module | None] = {}
         self._unread: dict[str, None] = {}
         self.length = 0
+        self._read: dict[str, Module] = {}
+        self._handlers: tuple[Found, ...] | None = None
         self.kept: dict[str, Any] = {}
+
+    def under(self, variables: Mapping[str, str]) -> Program:
+        """The same sources where the configuration has other variables, without reading them once more."""
+        made = Program(self.entry, self._imports, self.problem, self.remedy, variables)
+        made._read = self.modules
+        return made
 
     # --- modules
 
@@ -91,7 +99,7 @@ class Program(Tables):
             if len(self.modules) >= MODULES_MAX or self.length > LENGTH_MAX:
                 self._unread[path] = None
                 return None
-            made = as_module(path, text)
+            made = self._read[path].again() if path in self._read else as_module(path, text)
             if isinstance(made, str):
                 self._modules[path], self._unread[path] = None, None
                 self.problem = f"{path} {made}" if path == self.entry else self.problem
@@ -122,9 +130,12 @@ class Program(Tables):
 
     # --- what is asked
 
-    def handlers(self) -> list[Found]:
+    def handlers(self) -> tuple[Found, ...]:
         """The queue handlers of the entry, each with the module that it stands in."""
-        return [(module, module.function(node, node.name, owner)) for module, node, owner, _ in self.handling()]
+        if self._handlers is None:
+            found = ((module, module.function(node, node.name, owner)) for module, node, owner, _ in self.handling())
+            self._handlers = tuple(found)
+        return self._handlers
 
     def handling(self) -> list[tuple[Module, n.Lambda, str, Value | None]]:
         """The same as they are written, with their owners and with what they are called on."""

@@ -17,7 +17,7 @@ SENDS = frozenset({"send", "sendBatch", "send_batch"})
 def sent_while_handling(program: Program, queue: str) -> Iterator[tuple[str, Spot]]:
     """The bindings that the handlers send to, and where, in what they and the functions that they call do with a queue."""
     seen: set[Spot] = set()
-    waiting = program.handlers()
+    waiting = [*program.handlers()]
     while waiting:
         module, function = waiting.pop(0)
         if function.spot in seen:

@@ -7,7 +7,7 @@ from cfq_lint.worker_code.tree import nodes as n
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from cfq_lint.worker_code.ways.calls import Settled
+    from cfq_lint.worker_code.ways.values import Settled
 
 _MEANT = frozenset(
     {

@@ -41,8 +41,15 @@ class Send:
     unbounded: Mark | None
 
 
-def sends_of(module: Module) -> Iterator[Send]:
-    """The sends of a module."""
+def sends_of(module: Module) -> tuple[Send, ...]:
+    """The sends of a module, found once."""
+    if "sends" not in module.kept:
+        module.kept["sends"] = tuple(_sends_of(module))
+    found: tuple[Send, ...] = module.kept["sends"]
+    return found
+
+
+def _sends_of(module: Module) -> Iterator[Send]:
     if "send" not in module.text:
         return
     for node, around in _with_loops(module.source.body, ()):

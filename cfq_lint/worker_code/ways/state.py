@@ -87,6 +87,11 @@ class State(NamedTuple):
 WIDENED = "widened"
 """That not all is known any more that conditions told on a way, nor what lists hold: there were too many ways to keep apart."""
 _STATES_KEPT = (40, 60, 120, 200)
+_WIDE = (WIDENED, True)
+_LOOKS = frozenset({(OF_READ, True), (OF_READ, False), (OF_BODY, True)})
+_TOLD = frozenset({TYPE, DEFAULT_ARM, MISSING})
+_TRUTHS = (True, False, "rejected", "fulfilled")
+_PLAIN = frozenset({"name", "=", "settled", "rejected", "rest"})
 
 
 def widened(states: set[State]) -> set[State]:
@@ -95,20 +100,31 @@ def widened(states: set[State]) -> set[State]:
         if len(states) <= most:
             return states
         states = {forget(state) for state in states}
+        if forget is _forget_looks:
+            states = _alike(states)
     return states
 
 
+def _alike(states: set[State]) -> set[State]:
+    """Ways that differ in nothing but what a type or a setting told are one, of which is known what all of them were told."""
+    found: dict[State, frozenset[tuple[str, Any]]] = {}
+    for state in states:
+        told = frozenset([guard for guard in state.guards if guard[0] in _TOLD])
+        bare = state._replace(guards=state.guards - told) if told else state
+        found[bare] = found[bare] & told if bare in found else told
+    return {bare._replace(guards=bare.guards | told) if told else bare for bare, told in found.items()}
+
+
 def _forget_looks(state: State) -> State:
-    guards = frozenset(each for each in state.guards if each[0] not in {OF_READ, OF_BODY})
-    return state._replace(guards=guards | {(WIDENED, True)})
-
-
-_TRUTHS = (True, False, "rejected", "fulfilled")
+    guards = state.guards
+    if _WIDE in guards and guards.isdisjoint(_LOOKS):
+        return state
+    return state._replace(guards=guards - _LOOKS | {_WIDE})
 
 
 def _forget_flags(state: State) -> State:
-    plain = {"name", "=", "settled", "rejected", "rest"}
-    return state._replace(flags=frozenset((key, value) for key, value in state.flags if key[0] in plain and value in _TRUTHS))
+    flags = frozenset([(key, value) for key, value in state.flags if key[0] in _PLAIN and value in _TRUTHS])
+    return state._replace(flags=flags) if len(flags) < len(state.flags) else state
 
 
 def _forget_details(state: State) -> State:

@@ -163,6 +163,21 @@ class Called:
         return self.chain[-1] if self.chain else "?"
 
 
+class Settled:
+    """A call that settles: how, where, what it is given, the room and the loops that it stands in, and the ways to it."""
+
+    __slots__ = ("given", "how", "loops", "mark", "node", "room", "states")
+
+    def __init__(self, how: str, mark: Mark, node: Invoke, given: list[Value], room: Room, *, loops: tuple[Mark, ...]) -> None:
+        self.how = how
+        self.mark = mark
+        self.node = node
+        self.given = given
+        self.room = room
+        self.loops = loops
+        self.states: set[State] = set()
+
+
 class Room:
     """Where a function's names stand: the module, what they stand for, the room around it, and whose method it is.
 

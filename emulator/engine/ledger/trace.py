@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from emulator.engine.bodies.on_a_line import on_a_line
 from emulator.engine.ledger.message_states import MessageState, message_states
 from emulator.engine.ledger.records import Line, Record
 from emulator.engine.ledger.steps import DELIVERIES, ENTRIES, steps
@@ -55,8 +56,15 @@ class Trace(Sequence[Line]):
         return self._lines[place]
 
     def __str__(self) -> str:
-        rows = [(_clock(line.at), line.queue, line.id[:8], str(line.attempt or "-"), line.what) for line in self._lines]
-        text = table(("when", "queue", "message", "attempt", "what became of it"), rows)
+        known = self._records.histories
+        bodies = {
+            id: on_a_line(known[id].body, known[id].content_type) for id in {line.id for line in self._lines} & known.keys()
+        }
+        rows = [
+            (_clock(line.at), line.queue, line.id[:8], bodies.get(line.id, "?"), str(line.attempt or "-"), line.what)
+            for line in self._lines
+        ]
+        text = table(("when", "queue", "message", "body", "attempt", "what became of it"), rows)
         return text if self.end is None else f"{text}\n{self.end.text()}"
 
     def as_dict(self) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 import heapq
 import selectors
+import sys
 import threading
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,10 @@ _SOCKET_GRACE_SECONDS = 1.0
 """How long, in real time, an open socket is given to bring something."""
 TURNS_MAX = 200_000
 """How often handlers may take turns at one moment before they are taken for an endless loop."""
+
+
+HAS_SOCKETS = sys.platform not in {"emscripten", "wasi"}
+"""In a browser there is neither a socket nor a thread that could wake the loop up."""
 
 
 class Spinning(RuntimeError):  # noqa: N818 - what the handlers are doing
@@ -87,6 +92,18 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         super().__init__(_Selector(selectors.DefaultSelector(), self))  # type: ignore[arg-type]
         self._own_sockets = len(self._selector.get_map())  # type: ignore[attr-defined]
         self._clock_resolution = self.resolution_seconds
+
+    def _make_self_pipe(self) -> None:
+        if HAS_SOCKETS:
+            super()._make_self_pipe()  # type: ignore[misc]
+
+    def _close_self_pipe(self) -> None:
+        if HAS_SOCKETS:
+            super()._close_self_pipe()  # type: ignore[misc]
+
+    def _write_to_self(self) -> None:
+        if HAS_SOCKETS:
+            super()._write_to_self()  # type: ignore[misc]
 
     def time(self) -> float:
         """Virtual seconds since the loop was made."""

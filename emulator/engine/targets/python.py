@@ -197,6 +197,12 @@ class PythonRuntime:
         """Whether a promise that outlives its batch has not ended."""
         return bool(self.promises)
 
+    @property
+    def at_rest(self) -> bool:
+        """Whether no handler runs, and no task of one floats."""
+        loop = self._loop
+        return not self._running and (loop is None or (loop.next_timer_us() is None and not asyncio.all_tasks(loop)))
+
     def next_wake_us(self) -> int | None:
         """When a timer of a handler is due."""
         return None if self._loop is None else self._loop.next_timer_us()

@@ -23,7 +23,7 @@ _PATIENCE_SECONDS = 5.0
 class RealTime:
     """What is out in real time, and what has ended of it."""
 
-    busy = False
+    busy = at_rest = False
 
     def __init__(self) -> None:
         self._on_end: Callable[[], None] = lambda: None

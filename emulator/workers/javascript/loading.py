@@ -75,12 +75,12 @@ def load(
     """
     runtime, folder = _runtime(host), config.file.absolute().parent
     key = (str(config.file), config.date, tuple(sorted(config.flags)), repr(config.settings))
-    tools, date, options, built, evaluated = remembered(("bundle", *key), lambda: _built(config, folder))
-    given = {**read_dev_vars(folder), **(secrets or {}), **(bindings or {})}
+    tools, date, options, built, evaluated, mapped = remembered(("bundle", *key), lambda: _built(config, folder))
+    dev_vars = remembered(("dev vars", folder), lambda: read_dev_vars(folder))
+    given = {**dev_vars, **(secrets or {}), **(bindings or {})}
     loaded = [*runtime.loaded, Loaded(config, date, built, evaluated, given)]
     bound = _bound(loaded)
     setup.install(host.account, config, host.claimed)
-    mapped = _mapping(built, folder)
     worker = Worker(
         host, options.entry, config.script, _env(host, config, bound[-1]), place=len(runtime.loaded), runtime=runtime,
         source_map=mapped, exposes_codes=config.exposes_codes, responder=fetch, fakes=bound[-1].fakes,
@@ -110,14 +110,15 @@ def _tools(folder: Path, _cache: Path) -> Toolchain:
     return find(folder)
 
 
-def _built(config: Config, folder: Path) -> tuple[Toolchain, str, BuildOptions, Bundle, Evaluated]:
-    """The programs, the compatibility date that they know, and the Worker's bundle."""
+def _built(config: Config, folder: Path) -> tuple[Toolchain, str, BuildOptions, Bundle, Evaluated, Callable[[str], str]]:
+    """The programs, the compatibility date that they know, the Worker's bundle, and what puts stacks onto its source."""
     options = build_options(config.file, config.date, config.flags, config.settings)  # which needs no programs to be wrong
     tools = _tools(folder, cache_folder())
     date = min(config.date or tools.newest_date, tools.newest_date)
     options = options._replace(date=date)
     built = bundle(options, tools)
-    return tools, date, options, built, evaluating(built.modules[0].file.read_text(encoding="utf-8"))
+    evaluated = evaluating(built.modules[0].file.read_text(encoding="utf-8"))
+    return tools, date, options, built, evaluated, _mapping(built, folder)
 
 
 def load_file(host: Host, main: Path, **options: Any) -> Worker:

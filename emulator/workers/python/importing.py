@@ -20,6 +20,7 @@ from importlib.machinery import ModuleSpec, PathFinder
 from types import CodeType, ModuleType
 from typing import TYPE_CHECKING, Any, cast
 
+from emulator.engine.chance import remembered
 from emulator.workers.python.errors import NotEmulated
 from emulator.workers.python.worker_sys import copied
 
@@ -146,8 +147,7 @@ class Importer:
         module.__file__ = spec.origin
         module.__dict__["__builtins__"] = self._builtins
         try:
-            with open(spec.origin, "rb") as file:
-                code = compiling.get()(file.read(), spec.origin)
+            code = remembered(("code", spec.origin), partial(_code_of, spec.origin))
             exec(code, module.__dict__)  # noqa: S102 - running it is what loading means
         except BaseException:
             del sys.modules[spec.name], self._modules[spec.name]
@@ -170,6 +170,12 @@ class Importer:
                         if error.name != f"{module.__name__}.{name}".removeprefix(self.prefix + "."):
                             raise
         return module
+
+
+def _code_of(path: str) -> CodeType:
+    """The code of a file."""
+    with open(path, "rb") as file:
+        return compiling.get()(file.read(), path)
 
 
 class _Pointer:

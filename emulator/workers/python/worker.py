@@ -65,6 +65,7 @@ class Worker:
         self._host, self._main, self._waits = host, main, waits
         self._console = Console(self.console)
         self._around, self._said = Surroundings(), set[str]()
+        self._draw = Random(main.name)  # noqa: S311 - what a Worker draws is the same in every run
         modules = stand_ins(
             env=env,
             console=self._console,
@@ -72,7 +73,7 @@ class Worker:
             wait_until=self._wait_until,
             now_us=host.now_us,
             environ=self._around.environ,
-            draw=Random(main.name),  # noqa: S311 - what a Worker draws is the same in every run
+            draw=self._draw,
         )
         self._closed = False
         self._importer = Importer(_roots(main.parent, project), modules)
@@ -211,6 +212,12 @@ class Worker:
                 awaitable.close()
             raise RuntimeError("wait_until() is for handlers: nothing is being handled")
         context.waitUntil(awaitable)
+
+    def held(self) -> list[Any]:
+        """All that it holds, for whoever wants to know whether two are alike."""
+        sent = [(each.method, each.url, sorted(each.headers.items()), each.body, each.at) for each in self.fetches]
+        lines, env = [tuple(line) for line in self.console], {name: self.env[name] for name in self.env}
+        return [self.module, self.responder, env, lines, sent, sorted(self._said), self._around.own, self._draw]
 
     def close(self) -> None:
         """Let go of the modules. What is called afterwards raises RuntimeError, and a delivery fails with it."""

@@ -45,6 +45,11 @@ class D1(Partial):
         self.connection.execute("PRAGMA foreign_keys = ON")
         put_clock(self.connection, now_us)
 
+    def held(self) -> tuple[Any, ...]:
+        """All of it, and what its connection remembers, as plain values."""
+        last = self.connection.execute("SELECT last_insert_rowid(), changes()").fetchone()
+        return self.connection.serialize(), last, self.connection.total_changes
+
     def prepare(self, sql: str) -> Statement:
         """A statement, to be bound and run."""
         return Statement(self, str(sql))

@@ -66,6 +66,10 @@ class Namespace:
             raise KvRefused("PUT", 400, f"Invalid expiration of {expiration}. {at_least}")
         self._entries[checked(key, "PUT")] = Entry(value, expiration, metadata)
 
+    def held(self) -> list[tuple[Any, ...]]:
+        """All of it, as plain values."""
+        return [(key, *entry) for key, entry in self._entries.items()]
+
     def get(self, key: str) -> Entry | None:
         """What stands under a key; None where there is nothing. Raises KvRefused."""
         return self._alive(checked(key, "GET"))

@@ -64,6 +64,11 @@ class R2:
         self._uploads: dict[str, _Upload] = {}
         self._drawn = 0
 
+    def held(self) -> str:
+        """All of it, as text."""
+        uploads = [(id, vars(each)) for id, each in self._uploads.items()]
+        return repr((self._objects, uploads, self._drawn))
+
     def head(self, key: str) -> Stored:
         """The object without a read. Refused (10007) where there is none."""
         found = self._objects.get(_checked(key))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from emulator.workers.stores.d1 import D1
 from emulator.workers.stores.kv import KV
@@ -36,6 +36,14 @@ class Stores:
     def r2(self, name: str) -> R2:
         """The bucket of a name."""
         return self._r2.setdefault(name, R2(lambda: self._now_us() // 1_000))
+
+    def held(self) -> list[Any]:
+        """All that is stored, as plain values, for whoever wants to know whether two accounts hold the same."""
+        return [
+            {name: each.namespace.held() for name, each in self._kv.items()},
+            {name: each.held() for name, each in self._d1.items()},
+            {name: each.held() for name, each in self._r2.items()},
+        ]
 
     def clear(self) -> None:
         """Forget everything: who is loaded from now on finds empty stores."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import subprocess
 import sys
@@ -13,32 +12,14 @@ import pytest
 from emulator import Emulator, explore
 from emulator.explore import SetupFailed, no_message_lost
 from tests.emulator.explore import twins
-from tests.emulator.explore.twins import Bank, charged_once, payments
+from tests.emulator.explore.twins import Bank, charged_once
 
 ROOT = Path(__file__).resolve().parents[3]
 
 
-def nested(emu):
-    """Breaks only where the Worker dies twice in the same place."""
-    bank = Bank()
-    tried = {}
-
-    async def handle(batch):
-        for message in batch.messages:
-            key = message.body["key"]
-            tried[key] = tried.get(key, 0) + 1
-            await asyncio.sleep(0.1)
-            message.ack()
-            if tried[key] > 2:
-                bank.charges += [key, key]
-
-    payments(emu, handle, ("k0",))
-    return bank
-
-
 def test_a_failure_takes_as_few_faults_as_can_be():
-    assert explore(nested, charged_once, max_faults=1).exhaustive
-    found = explore(nested, charged_once, max_faults=2)
+    assert explore(twins.only_after_two, charged_once, max_faults=1).exhaustive
+    found = explore(twins.only_after_two, charged_once, max_faults=2)
     assert (found.faults, found.replay.count(":")) == (2, 2)
 
 
@@ -46,7 +27,7 @@ def test_what_fails_without_any_fault_is_told_so():
     def never(_bank):
         raise AssertionError("never")
 
-    found = explore(nested, never)
+    found = explore(twins.only_after_two, never)
     assert (found.replay, found.faults, found.schedules) == ("", 0, 1)
     assert "broken without any fault" in str(found)
 
@@ -78,9 +59,9 @@ def test_a_budget_ends_the_search_and_says_that_it_is_not_all():
 
 
 def test_random_schedules_follow_where_all_are_too_many_and_what_they_find_is_shrunk():
-    found = explore(nested, charged_once, schedules=30)
+    found = explore(twins.only_after_two, charged_once, schedules=30)
     assert not found.found or found.faults == 2
-    many = explore(nested, charged_once, max_faults=2, schedules=400)
+    many = explore(twins.only_after_two, charged_once, max_faults=2, schedules=400)
     assert many.faults == 2
 
 
@@ -118,7 +99,7 @@ def test_a_world_that_cannot_be_made_is_no_failure_of_its_consumer():
 ])  # fmt: skip
 def test_arguments_that_do_not_fit_are_refused(wrong, said):
     with pytest.raises(ValueError, match=said):
-        explore(nested, charged_once, **wrong)
+        explore(twins.only_after_two, charged_once, **wrong)
 
 
 def test_a_setup_may_make_its_emulator_itself_and_be_async():
@@ -138,7 +119,7 @@ def test_processes_find_the_same():
     one = explore(twins.key_of_the_table, charged_once)
     two = explore(twins.key_of_the_table, charged_once, workers=2)
     assert two.as_dict() == one.as_dict()
-    broken, again = explore(nested, charged_once), explore(nested, charged_once, workers=2)
+    broken, again = explore(twins.only_after_two, charged_once), explore(twins.only_after_two, charged_once, workers=2)
     assert again.as_dict() == broken.as_dict()
 
 

@@ -362,6 +362,27 @@ def lost_is_unknown(emu):
     return bank
 
 
+# --- what takes two faults
+
+
+def only_after_two(emu):
+    """Breaks only where the Worker dies twice in the same place."""
+    bank = Bank()
+    tried = {}
+
+    async def handle(batch):
+        for message in batch.messages:
+            key = message.body["key"]
+            tried[key] = tried.get(key, 0) + 1
+            await asyncio.sleep(0.1)
+            message.ack()
+            if tried[key] > 2:
+                bank.charges += [key, key]
+
+    payments(emu, handle, ("k0",))
+    return bank
+
+
 TWINS = {
     "no guard": (no_guard, key_of_the_table, charged_once),
     "guard after effect": (guard_after_effect, guard_with_effect, charged_once),

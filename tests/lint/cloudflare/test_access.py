@@ -71,7 +71,8 @@ def test_options_win_over_the_environment(shop, monkeypatch, capfd):
     code, _, err = audit("--token", TOKEN, "--account-id", ACCOUNT, "--base-url", f"{shop.url}/", out=capfd)
     assert code in {0, 1}
     assert "this is about the account of --account-id; another stands in CLOUDFLARE_ACCOUNT_ID" in err
-    assert all(request.path.startswith(f"/client/v4/accounts/{ACCOUNT}/queues") for request in shop.seen)
+    paths = (f"/client/v4/accounts/{ACCOUNT}/queues", "/client/v4/graphql")
+    assert all(request.path.startswith(paths) for request in shop.seen)
     assert {request.headers["Authorization"] for request in shop.seen} == {f"Bearer {TOKEN}"}
     assert all(request.headers["User-Agent"].startswith("cfq-lint/") for request in shop.seen)
 
@@ -81,7 +82,9 @@ def test_the_account_of_the_file_wins_over_the_environment_as_wrangler_has_it(ro
     monkeypatch.setenv("CLOUDFLARE_ACCOUNT_ID", "f" * 32)
     _, _, err = audit("--base-url", shop.url, out=capfd)
     assert "the account of wrangler.jsonc:2; another stands in CLOUDFLARE_ACCOUNT_ID" in err
-    assert {request.path.split("/")[4] for request in shop.seen} == {ACCOUNT}
+    assert {request.path.split("/")[4] for request in shop.seen if request.method == "GET"} == {ACCOUNT}
+    queries = [json.loads(request.body) for request in shop.seen if request.method == "POST"]
+    assert {each["variables"]["accountTag"] for each in queries} == {ACCOUNT}
     monkeypatch.delenv("CLOUDFLARE_ACCOUNT_ID")
     _, _, err = audit("--base-url", shop.url, out=capfd)
     assert not err
@@ -106,7 +109,7 @@ def test_an_account_in_a_compliance_region_is_asked_where_wrangler_asks_it(varia
     (room / "wrangler.jsonc").write_text(json.dumps({"queues": {}, **config}))
     asked = []
 
-    def read(found, _names, _plan):
+    def read(found, _names, _plan, _window):
         asked.append(found.base_url)
         raise NotReached("nowhere", "this is a test")
 

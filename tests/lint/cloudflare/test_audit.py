@@ -55,7 +55,7 @@ def test_what_was_written_gives_the_same_report_and_asks_nobody(format, room, sh
     code, said, _ = audit("--base-url", shop.url, "--write-facts", "facts.json", *options, out=capfd)
     assert stat.S_IMODE((room / "facts.json").stat().st_mode) == 0o644
     count = len(shop.seen)
-    assert count == 3
+    assert count == 7  # the list, two backlogs, four queries
     monkeypatch.setenv("CLOUDFLARE_API_BASE_URL", shop.url)
     again = audit("--facts", "facts.json", *options, out=capfd)
     assert again[:2] == (code, said)
@@ -121,4 +121,5 @@ def test_the_table_of_audit_has_what_check_has_but_what_changes_files_or_reads_o
     mine, its = {option.name for option in AUDIT}, {option.name for option in CHECK}
     assert its - mine == {"fix", "unsafe-fixes", "diff", "known-queues", "show-unknown", "stdin-filename"}
     of_the_account = {"token", "account-id", "base-url", "timeout", "write-facts"}
-    assert mine - its == of_the_account | {"checklist", "estimate", "rate", "size", "failure", "processing", "per-message"}
+    of_what_was_measured = {"analytics", "no-analytics", "window", "from-account", "explain-numbers"}
+    assert mine - its == of_the_account | of_what_was_measured | {"checklist", "estimate", "rate", "size", "failure", "processing", "per-message"}

@@ -97,7 +97,7 @@ def calls(steps):
 def reached(entry, files, name="src/index.ts"):
     """The functions of the Worker's own that are reached from the handler, by their names."""
     program = load(name, {name: entry, **files}.get)
-    waiting, found = program.handlers(), []
+    waiting, found = [*program.handlers()], []
     while waiting:
         module, function = waiting.pop(0)
         for call in calls(function.body):
@@ -141,7 +141,7 @@ def test_what_a_handler_calls_is_found(name):
     folders |= {path.rsplit("/", 1)[0] for path in folders if "/" in path}
     listed = lambda at: tuple({f"{each.removeprefix(f'{at}/').split('/')[0]}/" for each in folders if each.startswith(f"{at}/")})  # noqa: E731
     program = load("src/index.ts", {"src/index.ts": text, **files}.get, listed)
-    waiting, found = program.handlers(), set()
+    waiting, found = [*program.handlers()], set()
     while waiting and len(found) < 20:
         module, function = waiting.pop(0)
         for call in calls(function.body):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from cfq_lint.worker_code.following.calls import Calls
 from cfq_lint.worker_code.tree import nodes as n
-from cfq_lint.worker_code.ways.calls import Calls
 from cfq_lint.worker_code.ways.state import ACKS, READ, WIDENED, Failure, Flow, State
 from cfq_lint.worker_code.ways.values import (
     ERROR,
@@ -21,7 +21,7 @@ from cfq_lint.worker_code.ways.values import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from cfq_lint.worker_code.ways.conditions import States
+    from cfq_lint.worker_code.following.conditions import States
     from cfq_lint.worker_code.ways.marks import Mark
 
 _ADDS = frozenset({"push", "append", "add", "unshift", "set", "extend"})

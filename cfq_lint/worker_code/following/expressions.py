@@ -2,31 +2,23 @@
 
 from __future__ import annotations
 
+from cfq_lint.worker_code.following.members import Members
 from cfq_lint.worker_code.tree import nodes as n
-from cfq_lint.worker_code.ways.conditions import UNKNOWN, Conditions
 from cfq_lint.worker_code.ways.marks import Mark
-from cfq_lint.worker_code.ways.state import HTTP, MISSING, OF_STATUS, REJECTED, Flow, State, TooLong
+from cfq_lint.worker_code.ways.state import HTTP, MISSING, OF_STATUS, Flow, State, TooLong
 from cfq_lint.worker_code.ways.values import (
-    ATTEMPTS,
-    BATCH,
     BOOLEAN,
     CHANCE,
     CLOCK,
     DATA,
     DAY,
-    ERROR,
     FLAG,
     FUNCTION,
-    INSTANCE,
     LIST,
     LITERAL,
-    MESSAGE,
-    METHOD,
     OBJECT,
     OPAQUE,
-    PROMISE,
     RESULT,
-    STATUS,
     Room,
     Value,
     literal,
@@ -37,13 +29,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from cfq_lint.worker_code.modules.module import Module
-    from cfq_lint.worker_code.ways.conditions import States
+    from cfq_lint.worker_code.following.conditions import States
 
-_OF_MESSAGE = {"body": DATA, "id": DATA, "timestamp": DATA, "attempts": ATTEMPTS, "ack": METHOD, "retry": METHOD}
-_OF_BATCH = frozenset({"ackAll", "retryAll", "ack_all", "retry_all"})
-_FINE = frozenset({"ok", "is_success", "isOk", "is_ok", "isSuccess"})
-_FAILED = frozenset({"isErr", "is_err", "isError", "isLeft", "is_error"})
 SPLITS_CLOCK = frozenset(
     {
         "slice",
@@ -67,7 +54,7 @@ _STATES_MAX = 2000
 _STATES_A_STEP = 16
 
 
-class Expressions(Conditions):
+class Expressions(Members):
     """Evaluates expressions. Calls are left to whoever knows them."""
 
     def __init__(self) -> None:
@@ -87,14 +74,6 @@ class Expressions(Conditions):
         """What a call gives."""
         raise NotImplementedError
 
-    def named(self, module: Module, name: str) -> Value | None:
-        """What a name of a module stands for, wherever it is bound."""
-        raise NotImplementedError
-
-    def method_of(self, value: Value, name: str) -> Value | None:
-        """A method of an instance of a class of the Worker's own."""
-        raise NotImplementedError
-
     def kept(self, box: Value, states: States) -> States:
         """The ways, where it is known of each whether a list holds the message."""
         raise NotImplementedError
@@ -109,6 +88,8 @@ class Expressions(Conditions):
                 return self.name(node, room), states
             case n.Text(text) | n.Number(text):
                 return Value(LITERAL, literal=text, text=text if isinstance(text, str) else ""), states
+            case n.Regex(pattern, flags):
+                return Value(OPAQUE, literal=(pattern, flags)), states
             case n.Nothing():
                 return literal(None), states
             case n.Invoke():
@@ -176,135 +157,6 @@ class Expressions(Conditions):
         """`made for target in over`."""
         raise NotImplementedError
 
-    # --- names and members
-
-    def name(self, node: n.Name, room: Room) -> Value:
-        """What a name stands for: here, in the module, or in another one."""
-        if isinstance(node, n.This):
-            return room.find("this") or Value(OPAQUE, chain=("this",))
-        found = room.find(node.id) or self.named(room.module, node.id)
-        return found if found is not None else Value(OPAQUE, chain=(node.id,), name=node.id)
-
-    def member(self, value: Value, name: str) -> Value:
-        """`value.name`."""
-        match value.kind:
-            case "message":
-                kind = _OF_MESSAGE.get(name, DATA)
-                return Value(kind, related=True, name=name, is_body=name == "body")
-            case "batch":
-                if name == "messages":
-                    return Value(LIST, related=True, element=Value(MESSAGE, related=True), name="messages", bound=100)
-                if name == "queue":
-                    self.looks_at_queue = True
-                    return Value(LITERAL, literal=self.queue, is_queue=True)
-                return Value(METHOD, related=True, name=name) if name in _OF_BATCH else Value(DATA)
-            case "response":
-                return self._of_response(value, name)
-            case "object" | "instance":
-                return self._of_object(value, name)
-            case "list":
-                if name == "length" and value.key is not None:
-                    return Value(FLAG, key=("in", value.key), related=value.related)
-                return Value(DATA, related=value.related)
-            case "literal" if value.is_queue:
-                return Value(OPAQUE, is_queue=True)
-            case "data":
-                return Value(DATA, related=True, is_body=value.is_body, fresh=value.fresh)
-            case "result":
-                return self._of_result(value, name)
-            case "error" | "attempts" | "status":
-                return Value(value.kind, related=True, call=value.call)
-            case "opaque":
-                if name == "env" and len(value.chain) == 1:
-                    return Value(OPAQUE, chain=("env",))
-                chain = (*value.chain, name) if value.chain else ()
-                made = Value(OPAQUE, related=value.related, chain=chain, call=value.call, fresh=value.fresh, text=value.text)
-                made.whole = value.whole
-                return made
-            case _:
-                return Value(DATA if value.related else OPAQUE, related=value.related, call=value.call)
-
-    queue = ""
-
-    def _of_response(self, value: Value, name: str) -> Value:
-        if name in _FINE:
-            return Value(BOOLEAN, related=True, call=value.call, guard=(HTTP, False, value.call))
-        if name in {"status", "status_code"}:
-            return Value(STATUS, related=True, call=value.call)
-        return Value(RESULT, related=value.related, call=value.call)
-
-    def _of_object(self, value: Value, name: str) -> Value:
-        fields = value.fields or {}
-        if name in fields:
-            return fields[name]
-        if value.kind == INSTANCE:
-            found = self.method_of(value, name)
-            if found is not None:
-                return found
-            if name in {"env", "ctx"}:
-                return Value(OPAQUE, chain=(name,))
-            return Value(OPAQUE, chain=("this", name))
-        if value.related:
-            return Value(DATA, related=True, fresh=value.fresh)
-        return Value(OPAQUE)
-
-    def _of_result(self, value: Value, name: str) -> Value:
-        call = value.call
-        if name in _FAILED and call is not None:
-            return Value(BOOLEAN, related=True, call=call, guard=(REJECTED, True, call))
-        if name in {"isOk", "is_ok"} and call is not None:
-            return Value(BOOLEAN, related=True, call=call, guard=(REJECTED, False, call))
-        if name == "error" and call is not None and call.effect not in {"parse", "read"}:
-            return Value(ERROR, related=True, call=call, guard=(REJECTED, True, call))
-        made = Value(RESULT, related=value.related, call=call, fresh=value.fresh, grown=value.grown)
-        made.name = name
-        return made
-
-    def indexed(self, value: Value, index: Value, node: n.Node, room: Room) -> Value:
-        """`value[index]`."""
-        if value.kind == LIST:
-            return value.element or Value(OPAQUE)
-        if value.kind == BATCH:
-            return Value(DATA, related=True)
-        if value.kind == OBJECT and value.fields is not None:
-            return self._looked_up(value, index, node, room)
-        if index.kind == LITERAL and isinstance(index.literal, str):
-            return self.member(value, index.literal)
-        if value.kind == OPAQUE and value.chain == ("env",):
-            return Value(OPAQUE, chain=("env", "[]"))
-        if index.is_queue and value.kind == OPAQUE:
-            return Value(OPAQUE, is_queue=True)
-        return unknown((value, index)) if value.kind != ERROR else value
-
-    def _looked_up(self, value: Value, index: Value, node: n.Node, room: Room) -> Value:
-        """A map that is written out, asked for a queue, a type or anything."""
-        fields = value.fields or {}
-        if index.kind == LITERAL:
-            found = fields.get(str(index.literal))
-            if index.is_queue and value.name != "open":
-                self.asked_of_queue(self.mark(node, room))
-                return found if found is not None else literal(None)
-            return found if found is not None else Value(OPAQUE, related=value.related)
-        functions = [each for each in fields.values() if each.kind == FUNCTION]
-        if index.kind == DATA and functions:
-            return Value("handlers", related=True, fields=fields, guard=("type", False, None))
-        if index.related:
-            return unknown((value, index))
-        return next(iter(fields.values())) if len(fields) == 1 else unknown(list(fields.values()))
-
-    # --- made values
-
-    def template(self, text: str, values: list[Value]) -> Value:
-        """A text with holes."""
-        if not values:
-            return Value(LITERAL, literal=text, text=text)
-        if all(each.kind == LITERAL for each in values) and any(each.is_queue for each in values):
-            return Value(OPAQUE, is_queue=True)
-        made = unknown(values)
-        made = Value(DATA if made.kind == OPAQUE else made.kind, related=made.related, fresh=made.fresh, call=made.call)
-        made.text = text + "\n" + "\n".join(each.text for each in values if each.text)
-        return made
-
     def record(self, node: n.Record, states: States, room: Room, out: Flow) -> tuple[Value, States]:
         """An object that is written out."""
         fields: dict[str, Value] = {}
@@ -360,67 +212,6 @@ class Expressions(Conditions):
         made.text = "\n".join(each.text for each in values if each.text)
         return made, states
 
-    def either(self, test: n.Node, then: n.Node, other: n.Node, states: States, room: Room, out: Flow) -> tuple[Value, States]:
-        """`test ? then : other`."""
-        holds, fails = self.condition(test, states, room, out)
-        first, holds = self.value(then, holds, room, out) if holds else (Value(OPAQUE), holds)
-        second, fails = self.value(other, fails, room, out) if fails else (Value(OPAQUE), fails)
-        if not holds or not fails:
-            return (first if holds else second), holds | fails
-        return self.joined_values(test, [(first, holds), (second, fails)])
-
-    def joined_values(self, key: Any, parts: list[tuple[Value, States]]) -> tuple[Value, States]:
-        """One value for what is another one on some ways: where all are literal, known on each way."""
-        values = [value for value, _ in parts]
-        if all(value is values[0] for value in values):
-            return values[0], {state for _, states in parts for state in states}
-        plain = {LITERAL, FLAG}
-        if all(value.kind in plain for value in values):
-            made = Value(FLAG, key=("=", id(key)))
-            return made, {self._noted(state, made.key, value) for value, states in parts for state in states}
-        if all(value.kind in {OBJECT, *plain} for value in values) and any(value.kind == OBJECT for value in values):
-            return self._joined_objects(key, parts)
-        promised = [value for value in values if value.kind == PROMISE]
-        if promised:
-            return promised[0], {state for _, states in parts for state in states}
-        kinds = {value.kind for value in values if value.kind not in plain}
-        if len(kinds) == 1:
-            first = next(value for value in values if value.kind in kinds)
-            if first.kind == LIST or not any(value.kind in plain for value in values):
-                return first, {state for _, states in parts for state in states}
-            made = first.under(("=", id(key)))
-            return made, {
-                self._noted(state, made.key, value) if value.kind in plain else state
-                for value, states in parts
-                for state in states
-            }
-        return unknown(values), {state for _, states in parts for state in states}
-
-    def _joined_objects(self, key: Any, parts: list[tuple[Value, States]]) -> tuple[Value, States]:
-        objects = [value for value, _ in parts if value.kind == OBJECT]
-        names = {name for value in objects for name in value.fields or {}}
-        fields: dict[str, Value] = {}
-        states = [set(each) for _, each in parts]
-        for name in names:
-            found = [(value.fields or {}).get(name) if value.kind == OBJECT else None for value, _ in parts]
-            if all(each is None or each.kind in {LITERAL, FLAG} for each in found):
-                made = Value(FLAG, key=("=", id(key), name))
-                states = [
-                    {self._noted(state, made.key, each or literal(None)) for state in some}
-                    for each, some in zip(found, states, strict=True)
-                ]
-                fields[name] = made
-            else:
-                known = [each for each in found if each is not None]
-                fields[name] = known[0] if len(known) == 1 else unknown(known)
-        made = Value(OBJECT, fields=fields, related=any(value.related for value in objects), name="open")
-        return made, {state for some in states for state in some}
-
-    def _noted(self, state: State, key: Any, value: Value) -> State:
-        """A way on which a flag is what a literal, or another flag, says."""
-        known = value.literal if value.kind == LITERAL else state.flag(value.key, UNKNOWN)
-        return state if known is UNKNOWN else state.flagged(key, known)
-
     def binary(self, node: n.Binary, states: States, room: Room, out: Flow) -> tuple[Value, States]:
         """An operation on two values; what may be looked at once more is kept with what it tells."""
         operator, left, right = node.operator, node.left, node.right
@@ -465,17 +256,6 @@ class Expressions(Conditions):
                 return unknown((first, second)), after
         related, call = second.related or first.related, second.call or first.call
         return Value(BOOLEAN, related=related, guard=second.guard or first.guard, call=call), after
-
-    def merged(self, first: States, second: States, before: States) -> States:
-        """Two ways that come together: what told them apart is forgotten where they are alike in all else."""
-        known = frozenset(guard for state in before for guard in state.guards)
-        added = frozenset(guard for state in (*first, *second) for guard in state.guards) - known
-        if not added:
-            return first | second
-        mine = {state._replace(guards=state.guards - added): state for state in first}
-        its = {state._replace(guards=state.guards - added): state for state in second}
-        both = mine.keys() & its.keys()
-        return both | {state for bare, state in (*mine.items(), *its.items()) if bare not in both}
 
     def _compared_value(self, node: n.Binary, first: Value, second: Value, states: States, room: Room) -> tuple[Value, States]:
         """The truth value of a comparison: looked at later, it tells the same."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from cfq_lint.worker_code.following.naming import CHANGED
 from cfq_lint.worker_code.tree import nodes as n
 from cfq_lint.worker_code.ways.state import (
     BELOW_500,
@@ -52,6 +53,8 @@ if TYPE_CHECKING:
 _COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">=", "in", "not in", "has", "instanceof"})
 _OPPOSITE = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _OK_FROM, _BAD_FROM, _SERVER_FROM, _TOO_MANY = 200, 400, 500, 429
+_ASKED = frozenset({OF_ERROR, OF_STATUS, OF_BODY})
+"""Of these it matters that a condition asked, and not what came of it."""
 _KEYED = frozenset({FLAG, LIST, LITERAL})
 UNKNOWN = object()
 """What a flag has where nobody knows its value."""
@@ -132,11 +135,11 @@ class Conditions:
         call.is_checked = True
 
     def both(self, states: States, guard: str) -> Ways:
-        """Both ways, each knowing which it is."""
-        return (
-            {state._replace(guards=state.guards | {(guard, True)}) for state in states},
-            {state._replace(guards=state.guards | {(guard, False)}) for state in states},
-        )
+        """Both ways, each knowing which it is where anybody asks that; else that it was asked."""
+        holds = {state._replace(guards=state.guards | {(guard, True)}) for state in states}
+        if guard in _ASKED:
+            return holds, set(holds)
+        return holds, {state._replace(guards=state.guards | {(guard, False)}) for state in states}
 
     def _flagged(self, value: Value, states: States, test: Any) -> Ways:
         holds, fails = set(), set()
@@ -195,7 +198,7 @@ class Conditions:
         return self._about(node, operator, left, right, states, room)
 
     def _exactly(self, node: n.Node, operator: str, left: Value, right: Value, states: States, room: Room) -> Ways:
-        if left.is_queue or right.is_queue:
+        if (left.is_queue or right.is_queue) and CHANGED not in {left.name, right.name}:
             self.asked_of_queue(self.mark(node, room))
         holds, fails = set(), set()
         for state in states:
@@ -216,7 +219,7 @@ class Conditions:
         """`name in names`."""
         items = right.fields if right.kind == OBJECT and right.key is None else None
         if left.kind == LITERAL and items is not None:
-            if left.is_queue:
+            if left.is_queue and left.name != CHANGED:
                 self.asked_of_queue(self.mark(node, room))
             is_in = left.literal in items or left.literal in {each.literal for each in items.values() if right.name == LIST}
             return (states, set()) if is_in == (operator != "not in") else (set(), states)

@@ -1,0 +1,1 @@
+"""A queue handler followed statement by statement: where every way of a message leads."""
