@@ -67,6 +67,8 @@ def check(topology: Topology, facts: Facts) -> Iterator[Finding]:
             waiting = round(each.hours.last("backlog_messages") or 0)
         if not waiting or not each.is_consumed or OPERATIONS in each.measured.missing:
             continue
+        if each.is_dead_letter_queue and not each.hours.total("delivered"):
+            continue  # another rule's
         hours = min(DAY_HOURS, each.measured.hours)
         recent = each.hours.between(each.measured.hours - hours, None)
         left = sum((hour.succeeded or 0) + (hour.dead_lettered or 0) for hour in recent)
