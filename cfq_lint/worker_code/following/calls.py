@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from cfq_lint.worker_code.following.foreign import PURE, SETTLING, Foreign
+from cfq_lint.worker_code.following.naming import matches_name, of_the_name
 from cfq_lint.worker_code.tree import nodes as n
 from cfq_lint.worker_code.ways.state import (
     FAILURE,
@@ -17,7 +18,6 @@ from cfq_lint.worker_code.ways.values import (
     FUNCTION,
     INSTANCE,
     LIST,
-    LITERAL,
     MESSAGE,
     METHOD,
     OBJECT,
@@ -35,23 +35,11 @@ from cfq_lint.worker_code.ways.values import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from cfq_lint.worker_code.following.conditions import States
     from cfq_lint.worker_code.ways.marks import Mark
 
 _DEPTH_MAX = 10
 _HELD = frozenset({"waitUntil", "wait_until"})
-_OF_TEXTS: dict[str, Callable[[str, str], bool]] = {
-    **dict.fromkeys(("startsWith", "startswith"), str.startswith),
-    **dict.fromkeys(("endsWith", "endswith"), str.endswith),
-    "includes": str.__contains__,
-}
-_CASES: dict[str, Callable[[str], str]] = {
-    **dict.fromkeys(("toLowerCase", "lower"), str.lower),
-    **dict.fromkeys(("toUpperCase", "upper"), str.upper),
-    **dict.fromkeys(("trim", "strip"), str.strip),
-}
 _TOGETHER = frozenset({"all", "allSettled", "any", "race"})
 _MEMORIES = frozenset({"Map", "Set", "WeakMap", "WeakSet"})
 _RESULTS = {"ok": True, "okAsync": True, "Ok": True, "err": False, "errAsync": False, "Err": False}
@@ -122,7 +110,9 @@ class Calls(Foreign):
         if receiver.kind in {MESSAGE, BATCH} and name.replace("_", "").lower() in SETTLING:
             return self.settle(node, name, given, states, room)
         if receiver.is_queue:
-            return _of_the_name(receiver, name, given), states
+            return of_the_name(receiver, name, given), states
+        if name == "test" and isinstance(receiver.literal, tuple) and given and given[0].is_queue:
+            return matches_name(receiver, given[0]), states
         if receiver.name == "group" and name == "create_task" and given and given[0].run is not None:
             return self.settled(given[0], states, out)
         if receiver.kind == LIST:
@@ -299,6 +289,10 @@ class Calls(Foreign):
             states = self.doubted(states, self.mark(node, room))
         return instance, states
 
+    def only_tells(self, function: Value, given: list[Value]) -> bool:
+        """Whether nothing is asked of what a function of the Worker's own does."""
+        raise NotImplementedError
+
     def class_named(self, value: Value) -> Value | None:
         """An object of the class of the Worker's own that a value is."""
         raise NotImplementedError
@@ -316,20 +310,10 @@ class Calls(Foreign):
             opaque = Value(OPAQUE, chain=(name or "?",))
             return self.foreign(node, opaque, given, states, room, out, is_ours=not is_related)
         function.name = name
+        if node is self.unused and self.only_tells(function, given):
+            return Value(OPAQUE), states
         if not lambda_.is_async:
             return self.run_function(function, given, states, out, around=room)  # type: ignore[call-arg]
         promise = Value(PROMISE, related=is_related, name="own", function=lambda_)
         promise.run = lambda states, out: self.run_function(function, given, states, out, around=room)  # type: ignore[call-arg]
         return promise, states
-
-
-def _of_the_name(queue: Value, method: str, given: list[Value]) -> Value:
-    """What a method says of the queue's name, or makes of it."""
-    name = queue.literal if queue.kind == LITERAL else None
-    parts = [given[0], *(given[0].fields or {}).values()] if given else []
-    texts = [each.literal for each in parts if isinstance(each.literal, str)]
-    if isinstance(name, str) and method in _OF_TEXTS and texts:
-        return Value(LITERAL, literal=any(_OF_TEXTS[method](name, text) for text in texts))
-    if isinstance(name, str) and method in _CASES:
-        return Value(LITERAL, literal=_CASES[method](name), is_queue=True)
-    return Value(OPAQUE, is_queue=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from cfq_lint.worker_code.following.naming import CHANGED
 from cfq_lint.worker_code.tree import nodes as n
 from cfq_lint.worker_code.ways.state import (
     BELOW_500,
@@ -197,7 +198,7 @@ class Conditions:
         return self._about(node, operator, left, right, states, room)
 
     def _exactly(self, node: n.Node, operator: str, left: Value, right: Value, states: States, room: Room) -> Ways:
-        if left.is_queue or right.is_queue:
+        if (left.is_queue or right.is_queue) and CHANGED not in {left.name, right.name}:
             self.asked_of_queue(self.mark(node, room))
         holds, fails = set(), set()
         for state in states:
@@ -218,7 +219,7 @@ class Conditions:
         """`name in names`."""
         items = right.fields if right.kind == OBJECT and right.key is None else None
         if left.kind == LITERAL and items is not None:
-            if left.is_queue:
+            if left.is_queue and left.name != CHANGED:
                 self.asked_of_queue(self.mark(node, room))
             is_in = left.literal in items or left.literal in {each.literal for each in items.values() if right.name == LIST}
             return (states, set()) if is_in == (operator != "not in") else (set(), states)

@@ -113,7 +113,7 @@ def effect_of(called: Called) -> str:
     chain, name = called.chain, called.name
     if _WRITES_SQL.search(called.text):
         return WORK
-    if _tells(chain, on_env=called.on_env):
+    if tells(chain, on_env=called.on_env):
         return TELL
     if chain in {("fetch",), ("globalThis", "fetch"), ("self", "fetch")}:
         return WORK
@@ -137,7 +137,8 @@ def _reads(called: Called) -> bool:
     return _READS_SQL.search(called.text) is not None and not _WRITES_SQL.search(called.text)
 
 
-def _tells(chain: tuple[str, ...], *, on_env: bool) -> bool:
+def tells(chain: tuple[str, ...], *, on_env: bool) -> bool:
+    """Whether a call by that path only tells somebody: a log, a metric."""
     if on_env:
         return chain[-1] == "writeDataPoint"
     return any(_TELLERS.fullmatch(part.removeprefix("new ")) for part in (chain[0], *chain[-2:])) if chain else False

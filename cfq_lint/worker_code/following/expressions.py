@@ -88,6 +88,8 @@ class Expressions(Members):
                 return self.name(node, room), states
             case n.Text(text) | n.Number(text):
                 return Value(LITERAL, literal=text, text=text if isinstance(text, str) else ""), states
+            case n.Regex(pattern, flags):
+                return Value(OPAQUE, literal=(pattern, flags)), states
             case n.Nothing():
                 return literal(None), states
             case n.Invoke():

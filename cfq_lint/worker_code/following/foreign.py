@@ -129,6 +129,7 @@ class Foreign(Expressions):
         self.settling: dict[Mark, Settled] = {}
         self.loops: list[Mark] = []
         self.in_loop: set[Mark] = set()
+        self.unused: n.Node | None = None
 
     def run_function(self, function: Value, given: list[Value], states: States, out: Flow) -> tuple[Value, States]:
         """What a function of the Worker's own gives, and the ways on from it."""

@@ -5,10 +5,23 @@ from __future__ import annotations
 from cfq_lint.facts.record import record, replace
 from cfq_lint.worker_code.following.expressions import STEPS_MAX
 from cfq_lint.worker_code.following.statements import Statements
+from cfq_lint.worker_code.following.telling import only_tells
 from cfq_lint.worker_code.modules.module import Value as Meaning
 from cfq_lint.worker_code.tree import nodes as n
 from cfq_lint.worker_code.ways.state import Flow, State, TooLong
-from cfq_lint.worker_code.ways.values import BATCH, FUNCTION, INSTANCE, LITERAL, OPAQUE, Called, Room, Value
+from cfq_lint.worker_code.ways.values import (
+    BATCH,
+    BOOLEAN,
+    FUNCTION,
+    INSTANCE,
+    LITERAL,
+    OPAQUE,
+    RESPONSE,
+    STATUS,
+    Called,
+    Room,
+    Value,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -91,6 +104,7 @@ class Reader(Statements):
         self.statuses: set[int] = set()
         self.views: list[Module] = []
         self.looks_at_queue = False
+        self.telling: dict[int, bool] = {}
 
     def read(self, module: Module, handler: n.Lambda, this: Meaning | None) -> Handled:
         """All ways through the handler. Raises TooLong."""
@@ -181,6 +195,19 @@ class Reader(Statements):
             if name in self.program.variables:
                 return Value(LITERAL, literal=self.program.variables[name])
         return super().member(value, name)
+
+    def only_tells(self, function: Value, given: list[Value]) -> bool:
+        """Whether a function only tells and computes, and is not handed what it may look at for others."""
+        if (
+            function.function is None
+            or function.module is None
+            or any(each.kind in {RESPONSE, STATUS, BOOLEAN} for each in given)
+        ):
+            return False
+        key = id(function.function)
+        if key not in self.telling:
+            self.telling[key] = only_tells(self.program, function.module, function.function)
+        return self.telling[key]
 
     def class_named(self, value: Value) -> Value | None:
         """An object of the class that a value is."""

@@ -86,6 +86,7 @@ class Statements(Functions):
             case n.Other((only,)):
                 return self.statement(only, states, room)
         flow = Flow()
+        self.unused = node
         value, after = self.value(node, states, room, flow)
         flow.normal = self.discarded(value, node, after, room, flow) if not isinstance(node, n.Bind) else after
         return flow

@@ -249,6 +249,7 @@ _Grammar.makers = {
     ),
     "subscript_expression": lambda self, at: n.Index(at.start_point, self.of(at, "object"), self.of(at, "index")),
     "string": lambda _, at: n.Text(at.start_point, text_of(at)[1:-1]),
+    "regex": lambda _, at: n.Regex(at.start_point, *text_of(at)[1:].rsplit("/", 1)),
     "true": lambda _, at: n.Number(at.start_point, True),
     "false": lambda _, at: n.Number(at.start_point, False),
     **dict.fromkeys(("null", "undefined"), lambda _, at: n.Nothing(at.start_point)),

@@ -91,6 +91,14 @@ class Text(Node):
     value: str
 
 
+class Regex(Node):
+    """A regular expression's literal."""
+
+    __slots__ = __match_args__ = ("pattern", "flags")
+    pattern: str
+    flags: str
+
+
 class Template(Node):
     """A string with holes: as it is written, and what stands in the holes."""
 

@@ -37,19 +37,19 @@ class Invocation:
     """`worker` is the Worker's place. `delivery` is the batch that it has, if it has one; `failures` are the stacks of errors.
 
     `on_end` is called with it, when nothing of the moment is left to do. A `dead` one is never answered again: its
-    process was ended by a fault, or its time was over.
+    process was ended by a fault, or its time was over. `asked` counts what it has asked of bindings and other servers.
     """
 
-    __slots__ = ("calls", "connection", "dead", "delivery", "ended", "failures", "id", "on_end", "worker")
+    __slots__ = ("asked", "calls", "dead", "delivery", "ended", "failures", "id", "on_end", "worker")
 
     def __init__(self, id: int, worker: int, delivery: Delivery | None, on_end: Callable[[Invocation], None]) -> None:
         self.id, self.worker, self.delivery, self.on_end = id, worker, delivery, on_end
-        self.connection: Connection | None = None
         self.ended: Ended | None = None
         self.failures: list[str] = []
         self.calls: list[tuple[str, str, int | None]] = []
         """What the handler said of its messages, in order, where some of it has no effect or it slept meanwhile."""
         self.dead = False
+        self.asked = 0
 
     @property
     def over(self) -> bool:

@@ -233,3 +233,42 @@ def test_a_single_file_of_code(tools, tmp_path):  # noqa: ARG001
         emu.queue("in").send(1)
         emu.run_until_idle()
         assert emu.queue("out").bodies() == [1]
+
+
+@pytest.mark.usefixtures("tools")
+def test_a_batch_of_any_size_arrives_whole(emu, tmp_path):
+    source = """export default { async queue(batch, env) {
+      for (const { body } of batch.messages) await env.OTHER.send([[...body].length, [...new Set(body)].join("")]);
+    } };"""
+    emu.worker(write(tmp_path, source, file="src/index.js", queues=consumes(max_batch_size=10, max_batch_timeout=5)))
+    sent = [letter * (size // len(letter.encode())) for letter in ("a", "é", "你", "\U0001f600") for size in (127_000, 120_001, 119_999)]
+    for body in sent:
+        emu.queue("jobs").send(body)
+    emu.run_until_idle()
+    assert [len(each.messages) for each in emu.deliveries] == [10, 2]
+    assert emu.queue("other").bodies() == [[len(body), body[0]] for body in sent]
+
+
+def test_an_invocation_has_so_many_subrequests(tmp_path, tools):  # noqa: ARG001
+    source = f"""{CATCH}
+    const many = async (env, count, call) => {{ for (let n = 0; n < count; n++) await call(env, n); return "done"; }};
+    const CALLS = {{ fetch: (env, n) => fetch(`http://out/${{n}}`), send: (env, n) => env.OTHER.send(n), kv: (env, n) => env.KV.get(String(n)) }};
+    export default {{
+      async fetch(request, env) {{ const [, what, count] = new URL(request.url).pathname.split("/");
+        return new Response(await caught(() => many(env, count, CALLS[what]))); }},
+      async queue(batch, env) {{ const [what, count] = batch.messages[0].body;
+        console.log(await caught(() => many(env, count, CALLS[what]))); }} }};"""
+    told = "Too many subrequests by single Worker invocation."
+    with Emulator("free") as emu:
+        kv = {"kv_namespaces": [{"binding": "KV", "id": "kv"}]}
+        config = write(tmp_path, source, file="src/index.js", queues=consumes(), **kv)
+        worker = emu.worker(config, fetch=lambda _: (200, "ok"))
+        for what in ("fetch", "send", "kv"):
+            for count in (50, 51):
+                emu.queue("jobs").send([what, count])
+                emu.run_until_idle()
+        said = [line.text for line in worker.console if line.level == "log"]
+        assert said[::2] == ["done"] * 3
+        assert [told in each for each in said[1::2]] == [True] * 3, said
+        answers = [asyncio.run(asyncio.run(worker.fetch(f"/fetch/{count}")).text()) for count in (50, 51)]
+        assert answers == ["done", f"Error: {told}"]

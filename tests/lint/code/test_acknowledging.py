@@ -206,6 +206,11 @@ SEVERAL = {
     "ends so": "if (!batch.queue.endsWith('ers')) { BAD } else { GOOD }",
     "is in it": "if (batch.queue.includes('der')) { GOOD return; } BAD",
     "one or the other": "if (batch.queue === 'orders' || batch.queue === 'more') { GOOD } else { BAD }",
+    "an expression": "if (/^ord/.test(batch.queue)) { GOOD } else { BAD }",
+    "an expression, in any case": "if (/^(?:ORD|more)\\w+$/i.test(batch.queue)) { GOOD } else { BAD }",
+    "a suffix taken off": "switch (batch.queue.replace(/(?:er)?s$/, '')) { case 'ord': GOOD break; default: BAD }",
+    "all of something taken out": "if (batch.queue.replace(/[re]/g, '') === 'ods') { GOOD } else { BAD }",
+    "a text taken out": "if (batch.queue.replace('ers', '') === 'ord') { GOOD } else { BAD }",
     "taken out": "const { queue } = batch; if (queue == 'orders') { GOOD } else { BAD }",
     "a choice": "const name = batch.queue; name === 'orders' ? await good(batch) : await bad(batch);",
 }
@@ -223,6 +228,9 @@ def test_the_queue_s_name_chooses_the_way(body):
 DERIVED = {
     "a comparison": "const isDlq = batch.queue === 'orders-dlq'; if (isDlq) {{ {} }} else {{ {} }}",
     "a name without its environment": "switch (batch.queue.replace('-next', '')) {{ case 'mails': {} break; case 'orders': {} break; }}",
+    "an expression that may take long": "const name = batch.queue.replace(/(a+)+$/, ''); if (name === 'mails') {{ {} }} else {{ {} }}",
+    "an expression that is none here": "if (/^\\p{{Lu}}/v.test(batch.queue)) {{ {} }} else {{ {} }}",
+    "a group put back": "const name = batch.queue.replace(/^(\\w+)-x$/, '$1'); if (name === 'mails') {{ {} }} else {{ {} }}",
     "a name in small letters": "const name = batch.queue.toLowerCase(); if (name === 'mails') {{ {} }} else {{ {} }}",
 }
 

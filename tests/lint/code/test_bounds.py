@@ -7,6 +7,7 @@ import pytest
 from cfq_lint import lint_paths
 from cfq_lint.worker_code.modules.program import LENGTH_MAX, MODULES_MAX, load
 from cfq_lint.worker_code.modules.values import STEPS_MAX
+from tests.lint.code.support import handled
 
 FUNCTION = "export async function f{0}(m, env) {{\n" + "  await env.DB.prepare('UPDATE a SET b = ?').bind(m.id).run();\n" * 8 + "}}\n"
 HANDLER = "export default {{ async queue(batch, env) {{ for (const m of batch.messages) {{ {0} m.ack(); }} }} }};\n"
@@ -116,3 +117,35 @@ def test_a_source_that_breaks_the_analysis_is_counted(tmp_path, monkeypatch):
     (tmp_path / "index.ts").write_text(HANDLER.format(""))
     report = lint_paths([str(config)])
     assert report.unfollowed == (f"{config}: its Worker's source was not judged (KeyError: 'a fault of ours')",)
+
+
+TELLS = """
+const seen = [];
+function clean(text) { const parts = String(text).trim().split(/\\s+/); return parts.length > 4 ? parts.slice(0, 4).join(" ") : text; }
+function fields(of) {
+  const made = {};
+  for (const [key, value] of Object.entries(of)) { if (typeof value === "string") { made[key] = clean(value); } else if (value) { made[key] = String(value); } }
+  return made;
+}
+function log(event, about) { try { console.log(JSON.stringify({ event, ...fields(about) })); } catch { WHAT } }
+"""
+
+
+def reading(what, calls):
+    """How long a handler with so many notes is read, and what is said of it."""
+    notes = "".join(f"if (m.body.kind === 'k{i}') {{ log('done', {{ id: m.id, n: m.body.n{i} }}); }} else {{ log('none', {{ id: m.id }}); }}\n" for i in range(calls))
+    body = f"for (const m of batch.messages) {{ await env.KV.put(m.id, m.body.text);\n{notes}m.ack(); }}"
+    found = handled(TELLS.replace("WHAT", what) + f"export default {{ async queue(batch, env) {{ {body} }} }};")
+    [consuming] = found.code.consuming
+    return found, consuming.handled
+
+
+def test_what_only_tells_is_not_followed_call_by_call():
+    (said, few), (_, many) = reading("", 10), reading("", 40)
+    assert not said.problem
+    assert few.steps < many.steps < 1_500
+
+
+@pytest.mark.parametrize("does", ["throw new Error('no');", "seen.push(event); env.KV.put('a', 'b');", "about.done = true;", "JSON.parse(event);", "about.retry();"])
+def test_what_does_more_than_tell_is_followed(does):
+    assert reading(does, 4)[1].steps > 2 * reading("", 4)[1].steps

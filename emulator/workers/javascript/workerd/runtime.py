@@ -13,6 +13,7 @@ from urllib.parse import quote, unquote
 
 import msgspec
 
+from emulator.engine.allowance import TooManySubrequests
 from emulator.engine.clock import SECOND_US
 from emulator.engine.faults import DIED, WorkerCrashed
 from emulator.engine.targets import invocation as engine
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from emulator.engine.delivery import Delivery
     from emulator.workers.javascript.workerd.configuration import Script
     from emulator.workers.javascript.workerd.services import Services
+    from emulator.workers.javascript.workerd.traffic import Then
     from emulator.workers.javascript.workerd.wire import Connection, Request
 
 CPU_SECONDS = 30.0
@@ -39,6 +41,8 @@ _CHANNEL = "cfq"
 _BEFORE = 1
 EXCEEDED, FAILED = "exceededCpu", "exception"
 _LOST = Reply(500, LOST.encode(), (("X-Cfq-Refused", LOST),), LOST)
+_MUCH = str(TooManySubrequests())
+_TOO_MANY = Reply(500, _MUCH.encode(), (("X-Cfq-Refused", _MUCH), ("CF-Queues-Error-Cause", _MUCH)), _MUCH)
 _LET_GO_SECONDS, _REFUSED_MOST = 1.0, 200
 """So long, and with so many questions, what a dead process left behind may take to its end; then workerd is stopped."""
 _COUNTED = frozenset({_CHANNEL, "out"})
@@ -99,7 +103,7 @@ class Workerd:
 
     def _call(self, what: str, given: Mapping[str, Any]) -> bytes:
         assert self._traffic is not None, "the process runs"
-        return self._traffic.call(f"/cfq/{what}", given, self.patience_seconds)
+        return self._traffic.call(what, given, self.patience_seconds)
 
     def _end_process(self) -> None:
         if self._traffic is not None:
@@ -130,7 +134,7 @@ class Workerd:
         """Have a handler called, and let happen what follows at this moment."""
         invocation = self._new(worker, on_end, delivery)
         body = msgspec.json.encode({**given, **self._turn_of(invocation)})
-        return self._run(invocation, lambda traffic: traffic.ask(f"/cfq/{what}", body, self._answer_of(invocation)))
+        return self._run(invocation, lambda traffic: traffic.ask(what, body, self._answer_of(invocation)))
 
     def fetch(
         self,
@@ -144,7 +148,7 @@ class Workerd:
         method, headers, body = request
         given = quote(msgspec.json.encode({"url": url, **self._turn_of(invocation)}).decode())
         rows = (*headers, ("X-Cfq", given))
-        return self._run(invocation, lambda traffic: traffic.ask("/", body, self._answer_of(invocation), rows, method))
+        return self._run(invocation, lambda traffic: traffic.request(rows, body, method, self._answer_of(invocation)))
 
     def _new(self, worker: int, on_end: Callable[[Invocation], None], delivery: Delivery | None) -> Invocation:
         self._count += 1
@@ -157,17 +161,17 @@ class Workerd:
             "all": [each for each in self.workers if each != invocation.worker],
         }  # fmt: skip
 
-    def _answer_of(self, invocation: Invocation) -> Callable[[str, list[tuple[str, str]], bytes], None]:
-        def answered(first: str, pairs: list[tuple[str, str]], body: bytes) -> None:
-            self._end(invocation, Ended(int(first.split(" ", 2)[1]), pairs, body))
+    def _answer_of(self, invocation: Invocation) -> Then:
+        def answered(status: int, pairs: list[tuple[str, str]], body: bytes) -> None:
+            self._end(invocation, Ended(status, pairs, body))
 
         return answered
 
-    def _run(self, invocation: Invocation, begin: Callable[[Traffic], Connection]) -> Invocation:
+    def _run(self, invocation: Invocation, begin: Callable[[Traffic], None]) -> Invocation:
         assert self._traffic is not None, "the process runs"
         before, self._turn = self._turn, invocation
         try:
-            invocation.connection = begin(self._traffic)
+            begin(self._traffic)
         except Gone:
             self._restart(FAILED, self._gone())
         else:
@@ -257,6 +261,11 @@ class Workerd:
 
     def _call_of(self, by: Invocation, connection: Connection, what: tuple[Any, ...], act: Callable[[], Any]) -> None:
         """A call of a binding: by a fault the process dies before it or behind it, or it fails and has acted or not."""
+        by.asked += 1
+        most = self._services.calls_max
+        if most is not None and by.asked > most:
+            self._reply(connection, _TOO_MANY)
+            return
         delivery, fails, point = by.delivery, what[0] != "send", 0
         if delivery is not None and delivery.active:
             point = delivery.choose(3, "crashes_at_call", what)

@@ -50,6 +50,11 @@ class Services:
         self.alarms: ObjectAlarms
         self.workers: list[Served] = []
 
+    @property
+    def calls_max(self) -> int | None:
+        """How much an invocation may ask of bindings and other servers, by the account's plan."""
+        return self._host.account.calls_max
+
     def asked_itself(self, worker: int, what: str, query: dict[str, str]) -> Reply:
         """The answer to an isolate's own question: the alarm of an object, or something that was only to be told."""
         return self.alarms.answer(worker, query) if what == "alarm" else Reply()
