@@ -40,11 +40,10 @@ class Invocation:
     process was ended by a fault, or its time was over. `asked` counts what it has asked of bindings and other servers.
     """
 
-    __slots__ = ("asked", "calls", "connection", "dead", "delivery", "ended", "failures", "id", "on_end", "worker")
+    __slots__ = ("asked", "calls", "dead", "delivery", "ended", "failures", "id", "on_end", "worker")
 
     def __init__(self, id: int, worker: int, delivery: Delivery | None, on_end: Callable[[Invocation], None]) -> None:
         self.id, self.worker, self.delivery, self.on_end = id, worker, delivery, on_end
-        self.connection: Connection | None = None
         self.ended: Ended | None = None
         self.failures: list[str] = []
         self.calls: list[tuple[str, str, int | None]] = []

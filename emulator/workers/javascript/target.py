@@ -23,6 +23,12 @@ _V8 = b"\xff"
 """How every value begins that V8 has serialised."""
 
 
+class _Said(msgspec.Struct):
+    outcome: str
+    driver: str | None = None
+    """What the driver has to say of a batch that failed."""
+
+
 class JavaScriptError(Exception):
     """What a handler of a JavaScript Worker threw: its text is the stack, on the lines of the Worker's own source."""
 
@@ -73,9 +79,9 @@ class WorkerdTarget:
         assert how is not None, "it has ended"
         outcome = how.outcome
         if not outcome:
-            answer = msgspec.json.decode(how.body)
-            outcome, settle = answer["outcome"], settlement(delivery.event, how.body)
-            error = error or answer.get("driver") or ""
+            said = msgspec.json.decode(how.body, type=_Said)
+            outcome, settle = said.outcome, settlement(delivery.event, how.body)
+            error = error or said.driver or ""
         if settle is not None:
             settle = _in_order(delivery, settle)
         if invocation.calls and settle is not None:

@@ -235,6 +235,20 @@ def test_a_single_file_of_code(tools, tmp_path):  # noqa: ARG001
         assert emu.queue("out").bodies() == [1]
 
 
+@pytest.mark.usefixtures("tools")
+def test_a_batch_of_any_size_arrives_whole(emu, tmp_path):
+    source = """export default { async queue(batch, env) {
+      for (const { body } of batch.messages) await env.OTHER.send([[...body].length, [...new Set(body)].join("")]);
+    } };"""
+    emu.worker(write(tmp_path, source, file="src/index.js", queues=consumes(max_batch_size=10, max_batch_timeout=5)))
+    sent = [letter * (size // len(letter.encode())) for letter in ("a", "é", "你", "\U0001f600") for size in (127_000, 120_001, 119_999)]
+    for body in sent:
+        emu.queue("jobs").send(body)
+    emu.run_until_idle()
+    assert [len(each.messages) for each in emu.deliveries] == [10, 2]
+    assert emu.queue("other").bodies() == [[len(body), body[0]] for body in sent]
+
+
 def test_an_invocation_has_so_many_subrequests(tmp_path, tools):  # noqa: ARG001
     source = f"""{CATCH}
     const many = async (env, count, call) => {{ for (let n = 0; n < count; n++) await call(env, n); return "done"; }};

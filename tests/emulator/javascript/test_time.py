@@ -7,6 +7,7 @@ import asyncio
 import pytest
 
 from emulator import Emulator
+from emulator.workers.javascript.workerd.process import Process
 from tests.emulator.javascript.workers import consumes, write
 
 SETTINGS = {
@@ -155,6 +156,12 @@ def test_time_moves_only_when_nothing_runs(config, case):
             traffic = next(each for each in emu.timeline.deliveries.runtimes if hasattr(each, "services"))._traffic
             assert traffic.doubts == 0
     assert told == [[TOLD[case]]] * 3
+
+
+@pytest.mark.parametrize("case", ["timerBesideStores", "streams", "nestedServices"])
+def test_a_system_that_does_not_tell_is_asked_by_pings(config, case, monkeypatch):
+    monkeypatch.setattr(Process, "idle", None)
+    test_time_moves_only_when_nothing_runs(config, case)
 
 
 @pytest.mark.parametrize(("date", "flags"), [

@@ -16,16 +16,19 @@ from typing import TYPE_CHECKING
 
 from emulator.engine.clock import real_seconds, wait_really
 from emulator.workers.javascript.errors import SourceRefused, ToolMissing
-from emulator.workers.javascript.workerd.wire import Connection, question
+from emulator.workers.javascript.workerd.wire import UPGRADE, Connection
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping
+    from io import FileIO
 
 START_SECONDS = 30.0
 """So long workerd may take to answer its first request."""
 CONFIG, DRIVER, PARENT, SAID = "config.capnp", "driver.sock", "parent.sock", "said"
 """Files of the folder: the configuration, the socket that workerd listens on, ours, and what workerd writes."""
-_LOOK_SECONDS = 0.002
+_LOOK_SECONDS, _CALL_BYTES = 0.002, 16
+_WAITS = {"x86_64": (b"232", b"281", b"441"), "aarch64": (b"22", b"441")}
+"""The numbers of epoll_wait, epoll_pwait and epoll_pwait2, by processor."""
 _NOISE = ("NOSENTRY", "; stack:", "warning: ", 'Worker "driver"', "does not need to be specified anymore")
 _OURS = re.compile(r"service worker\d+: ")
 """What only our own configuration knows."""
@@ -44,6 +47,7 @@ class Process:
         self.folder = Path(tempfile.mkdtemp(prefix="cfq-workerd-"))
         self.listener = socket.socket(socket.AF_UNIX)
         self._child: subprocess.Popen[bytes] | None = None
+        self._call: FileIO | None = None
         self._end = weakref.finalize(self, _stop, os.getpid(), None, self.folder, self.listener)
         try:
             self.listener.bind(str(self.folder / PARENT))
@@ -71,21 +75,37 @@ class Process:
         self._child = child
         self._end = weakref.finalize(self, _stop, os.getpid(), child, self.folder, self.listener)
         self._prove(child)
+        with contextlib.suppress(OSError):  # not Linux, or its processes do not tell
+            self._call = Path(f"/proc/{child.pid}/syscall").open("rb", buffering=0)  # noqa: SIM115 - looked at until the end
 
     def _prove(self, child: subprocess.Popen[bytes]) -> None:
         """Wait until a request has been answered: the socket's file stands before anybody listens."""
         until = real_seconds() + START_SECONDS
         while real_seconds() < until and child.poll() is None:
-            with contextlib.suppress(OSError), contextlib.closing(self.connect()) as connection:
-                connection.sock.settimeout(max(0.1, until - real_seconds()))
-                connection.sock.sendall(question("/cfq/ready", b"{}"))
-                if connection.sock.recv(1):
-                    return
+            with contextlib.suppress(OSError), contextlib.closing(self.control(max(0.1, until - real_seconds()))):
+                return
             wait_really(_LOOK_SECONDS)
         said = self.said()
         if child.poll() is None:
             raise SourceRefused(f"workerd did not answer within {START_SECONDS:g} seconds: {said or 'it said nothing'}")
         raise SourceRefused(said or f"workerd ended with {child.returncode} and said nothing")
+
+    def control(self, seconds: float) -> Connection:
+        """A WebSocket to the driver. Raises OSError where it does not stand after so long."""
+        connection = self.connect()
+        try:
+            connection.sock.settimeout(seconds)
+            connection.sock.sendall(UPGRADE)
+            found = b""
+            while not found.endswith(b"\r\n\r\n"):
+                found += connection.sock.recv(4_096) or _closed()
+            if b" 101 " not in found:
+                _closed()
+            connection.sock.setblocking(False)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
 
     def connect(self) -> Connection:
         """A connection to the driver. Raises OSError."""
@@ -107,6 +127,25 @@ class Process:
         return ""
 
     @property
+    def idle(self) -> bool | None:
+        """Whether the thread that runs all code sleeps until something comes over a socket; None where no system tells.
+
+        Who writes to a socket that it waits for has woken it when the write returns; so it is idle only after it has read that.
+        """
+        if self._call is None:
+            return None
+        try:
+            return os.pread(self._call.fileno(), _CALL_BYTES, 0).split(b" ", 1)[0] in _WAITS[os.uname().machine]
+        except (OSError, KeyError):  # it has ended, or is not ours to look at
+            self._look_no_more()
+            return None
+
+    def _look_no_more(self) -> None:
+        if self._call is not None:
+            self._call.close()
+            self._call = None
+
+    @property
     def alive(self) -> bool:
         """Whether it runs."""
         return self._child is not None and self._child.poll() is None
@@ -118,7 +157,12 @@ class Process:
 
     def stop(self) -> None:
         """End it and take its folder away; twice does nothing."""
+        self._look_no_more()
         self._end()
+
+
+def _closed() -> bytes:
+    raise ConnectionError("workerd opened no WebSocket")
 
 
 def _stop(owner: int, child: subprocess.Popen[bytes] | None, folder: Path, listener: socket.socket) -> None:

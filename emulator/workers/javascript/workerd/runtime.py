@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from emulator.engine.delivery import Delivery
     from emulator.workers.javascript.workerd.configuration import Script
     from emulator.workers.javascript.workerd.services import Services
+    from emulator.workers.javascript.workerd.traffic import Then
     from emulator.workers.javascript.workerd.wire import Connection, Request
 
 CPU_SECONDS = 30.0
@@ -102,7 +103,7 @@ class Workerd:
 
     def _call(self, what: str, given: Mapping[str, Any]) -> bytes:
         assert self._traffic is not None, "the process runs"
-        return self._traffic.call(f"/cfq/{what}", given, self.patience_seconds)
+        return self._traffic.call(what, given, self.patience_seconds)
 
     def _end_process(self) -> None:
         if self._traffic is not None:
@@ -133,7 +134,7 @@ class Workerd:
         """Have a handler called, and let happen what follows at this moment."""
         invocation = self._new(worker, on_end, delivery)
         body = msgspec.json.encode({**given, **self._turn_of(invocation)})
-        return self._run(invocation, lambda traffic: traffic.ask(f"/cfq/{what}", body, self._answer_of(invocation)))
+        return self._run(invocation, lambda traffic: traffic.ask(what, body, self._answer_of(invocation)))
 
     def fetch(
         self,
@@ -147,7 +148,7 @@ class Workerd:
         method, headers, body = request
         given = quote(msgspec.json.encode({"url": url, **self._turn_of(invocation)}).decode())
         rows = (*headers, ("X-Cfq", given))
-        return self._run(invocation, lambda traffic: traffic.ask("/", body, self._answer_of(invocation), rows, method))
+        return self._run(invocation, lambda traffic: traffic.request(rows, body, method, self._answer_of(invocation)))
 
     def _new(self, worker: int, on_end: Callable[[Invocation], None], delivery: Delivery | None) -> Invocation:
         self._count += 1
@@ -160,17 +161,17 @@ class Workerd:
             "all": [each for each in self.workers if each != invocation.worker],
         }  # fmt: skip
 
-    def _answer_of(self, invocation: Invocation) -> Callable[[str, list[tuple[str, str]], bytes], None]:
-        def answered(first: str, pairs: list[tuple[str, str]], body: bytes) -> None:
-            self._end(invocation, Ended(int(first.split(" ", 2)[1]), pairs, body))
+    def _answer_of(self, invocation: Invocation) -> Then:
+        def answered(status: int, pairs: list[tuple[str, str]], body: bytes) -> None:
+            self._end(invocation, Ended(status, pairs, body))
 
         return answered
 
-    def _run(self, invocation: Invocation, begin: Callable[[Traffic], Connection]) -> Invocation:
+    def _run(self, invocation: Invocation, begin: Callable[[Traffic], None]) -> Invocation:
         assert self._traffic is not None, "the process runs"
         before, self._turn = self._turn, invocation
         try:
-            invocation.connection = begin(self._traffic)
+            begin(self._traffic)
         except Gone:
             self._restart(FAILED, self._gone())
         else:

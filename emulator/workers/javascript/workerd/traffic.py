@@ -1,16 +1,20 @@
 """What goes between one workerd and us: requests of Workers in the order in which they were begun, and answers to ours.
 
-workerd opens a connection for each of its requests, because every answer of ours closes it; so the order in which they are
-accepted is the order in which they were begun, whatever Node of the event loop was quicker.
+Batches, alarms and pings go over one WebSocket, which costs workerd a fraction of what a request of HTTP does; what is asked of
+a Worker's `fetch` is such a request. workerd opens a connection for each of its own requests, because every answer of ours
+closes it; so the order in which they are accepted is the order in which they were begun.
 
 **Quiet** means that no code runs in workerd and none will until we answer something. It is proven, not waited for. workerd is
-one thread with one event loop, which looks at its sockets only when its queue of events is empty. A ping is a request to every
-Worker's isolate. All that could set code going was written before the first ping: so it is read in the same turn as that ping
-or in an earlier one, and the second ping is read only when everything that followed from it has been done, as far as that needs
-nothing new from a socket. What it wrote is in the kernel by then; after the second answer we take in all that is there, and
-anything new means asking again. Two answers with nothing else between them therefore say that nothing is on its way. As the
-event loop is not ours, the isolates are also asked how many requests to us they have begun and not seen answered: as many must
-be waiting here. What this leaves out is work that workerd does on other threads, such as compiling WebAssembly.
+one thread with one event loop. Linux tells whether that thread sleeps until something comes over a socket, and who writes to
+such a socket has woken it by then: so it has nothing left to do when it sleeps, has answered a ping, and, looked at once more,
+has said nothing else before it slept. What this leaves out is work that workerd does on other threads, such as compiling
+WebAssembly.
+
+A system that does not tell is asked by pings alone, requests that go through every Worker's isolate, which takes turns among
+those who want to run in it. What follows from an answer of ours shows on our side: its connection ends as soon as workerd has
+read it, and a new one begins with the next request. So it is not quiet while one of them is open, or has brought no whole
+request; when there is none, several pings in a row without anything else between them say that nothing is on its way. There
+the isolates are also asked how many requests to us they have begun and not seen answered: as many must be waiting here.
 """
 
 from __future__ import annotations
@@ -23,16 +27,23 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from emulator.engine.clock import real_seconds
-from emulator.workers.javascript.workerd.wire import Connection, Reply, Request, answer, question
+from emulator.workers.javascript.workerd.process import START_SECONDS
+from emulator.workers.javascript.workerd.wire import Connection, Reply, Request, answer, frames, question
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from emulator.workers.javascript.workerd.process import Process
 
-SILENT_PINGS = 2
+    Then = Callable[[int, list[tuple[str, str]], bytes], None]
+    """Given an answer: its status, its headers, its body."""
+
+SILENT_PINGS = 6
+_OK = 200
 _FIRST_PING_SECONDS, _REACTION_SECONDS = 0.02, 0.001
 """A handler that is at work soon asks or answers; only then is it pinged. Sooner, where it may be waiting for the clock."""
+_LOOKS, _LOOK_SECONDS = 20, 0.000_02
+"""So often and so far apart workerd is looked at, which goes to sleep as soon as it has answered a ping."""
 _ROUNDS_MAX = 50
 """So often workerd is asked again while it says that something is on its way which never comes."""
 
@@ -68,8 +79,12 @@ class Traffic:
         self._arriving: deque[Connection] = deque()
         self._theirs: dict[Connection, bool] = {}
         """Every connection of workerd's, and whether it has been answered."""
-        self._ours: dict[Connection, Callable[[str, list[tuple[str, str]], bytes], None] | None] = {}
-        """Every connection of ours, and who waits for the answer; None where it is free."""
+        self._ours: dict[Connection, Then | None] = {}
+        """Every connection of ours for requests, and who waits for the answer; None where it is free."""
+        self._control: Connection | None = None
+        self._told: dict[int, Then] = {}
+        """What was asked over the control connection, by number, and who waits for the answer."""
+        self._number = 0
         self._asked = False
         self._open: int | None = None
         self.pings = self.doubts = 0
@@ -77,47 +92,52 @@ class Traffic:
 
     # --- asking
 
-    def ask(
-        self,
-        path: str,
-        body: bytes,
-        then: Callable[[str, list[tuple[str, str]], bytes], None],
-        headers: tuple[tuple[str, str], ...] = (),
-        method: str = "POST",
-    ) -> Connection:
-        """Ask the driver; `then` is called with the answer: its first line, its headers, its body. Raises Gone."""
-        data = question(path, body, headers, method)
+    def ask(self, what: str, given: bytes, then: Then) -> None:
+        """Ask the driver, whose answers come in any order. Raises Gone."""
+        self._number += 1
+        self._told[self._number] = then
+        try:
+            if self._control is None:
+                self._control = self.process.control(START_SECONDS)
+                self._selector.register(self._control.sock, selectors.EVENT_READ, self._control)
+            self._control.write(frames(b"%d %s %s" % (self._number, what.encode(), given)))
+        except OSError as error:
+            raise Gone from error
+
+    def request(self, headers: tuple[tuple[str, str], ...], body: bytes, method: str, then: Then) -> None:
+        """Have a Worker answer a request of HTTP. Raises Gone."""
+        data = question("/", body, headers, method)
         for connection in [each for each, busy in self._ours.items() if busy is None]:
             if connection.read() or connection.closed:  # it was kept too long
                 self._drop(connection)
                 continue
-            return self._sent(connection, data, then)
+            self._sent(connection, data, then)
+            return
         try:
             connection = self.process.connect()
         except OSError as error:
             raise Gone from error
         self._selector.register(connection.sock, selectors.EVENT_READ, connection)
-        return self._sent(connection, data, then)
+        self._sent(connection, data, then)
 
-    def _sent(self, connection: Connection, data: bytes, then: Callable[..., None]) -> Connection:
+    def _sent(self, connection: Connection, data: bytes, then: Then) -> None:
         self._ours[connection] = then
         try:
             connection.write(data)
         except OSError as error:
             self._drop(connection)
             raise Gone from error
-        return connection
 
-    def call(self, path: str, given: Any, seconds: float) -> bytes:
+    def call(self, what: str, given: Any, seconds: float) -> bytes:
         """Ask and wait for the answer's body. Raises Hung, Gone, and RuntimeError for an answer that is an error."""
-        found: list[tuple[str, bytes]] = []
-        self.ask(path, msgspec.json.encode(given), lambda first, _pairs, body: found.append((first, body)))
+        found: list[tuple[int, bytes]] = []
+        self.ask(what, msgspec.json.encode(given), lambda status, _pairs, body: found.append((status, body)))
         until = real_seconds() + seconds
         while not found:
             self.look(max(0.0, until - real_seconds()))
             if not found and real_seconds() >= until:
                 raise Hung
-        if " 200 " not in found[0][0]:
+        if found[0][0] != _OK:
             message = f"workerd answered {found[0][0]}: {found[0][1].decode(errors='replace')}"
             raise RuntimeError(message)
         return found[0][1]
@@ -146,12 +166,12 @@ class Traffic:
 
         Requests that were written before an answer are handled before it.
         """
-        moved, answered = False, []
+        moved, answered = False, list[Connection]()
         for key, _ in self._selector.select(seconds):
             connection = key.data
             if connection is None:
                 continue
-            if connection in self._ours:
+            if connection in self._ours or connection is self._control:
                 before = len(connection.data)
                 moved |= connection.read() > 0 and before > 0  # an answer that comes in parts
                 answered.append(connection)
@@ -161,7 +181,10 @@ class Traffic:
                     moved |= self._lost(connection)
         moved |= self._take_in()
         for connection in answered:
-            moved |= self._answered(connection)
+            if connection is self._control:
+                moved |= self._heard(connection)
+            else:
+                moved |= self._answered(connection)
         return moved
 
     def _take_in(self) -> bool:
@@ -201,8 +224,20 @@ class Traffic:
                 self._on_request(request, connection)
         return moved
 
+    def _heard(self, connection: Connection) -> bool:
+        """Hand on what the driver has answered. Raises Gone where the process ended instead."""
+        moved = False
+        while (text := connection.frame()) is not None:
+            number, status, body = text.split(b" ", 2)
+            then = self._told.pop(int(number))
+            then(int(status), [], body)
+            moved |= getattr(then, "func", None) != self._pong
+        if connection.closed:
+            raise Gone
+        return moved or bool(connection.data)
+
     def _answered(self, connection: Connection) -> bool:
-        """Hand on an answer of the driver. Raises Gone where the process ended instead."""
+        """Hand on the answer to a request. Raises Gone where the process ended instead."""
         then = self._ours.get(connection)
         found = connection.message()
         if found is None or then is None:
@@ -212,8 +247,9 @@ class Traffic:
                     raise Gone
             return bool(connection.data)
         self._ours[connection] = None
-        then(*found)
-        return getattr(then, "func", None) != self._pong
+        first, pairs, body = found
+        then(int(first.split(" ", 2)[1]), pairs, body)
+        return True
 
     def _lost(self, connection: Connection) -> bool:
         """The other side has closed: after an answer that is how it ends, before it a Worker has given up."""
@@ -245,10 +281,10 @@ class Traffic:
         `sleeping` tells whether a handler may be waiting for the clock, so that asking is worth it. Without `counts` isolates
         are not believed: what they have begun for somebody who is gone never ends. Raises Hung, Gone.
         """
-        silent, calm, last = 0, False, real_seconds()
+        silent, calm, last, known = 0, False, real_seconds(), self.process.idle is not None
         self._open, self._asked = None, False
         while True:
-            first = _REACTION_SECONDS if sleeping() else _FIRST_PING_SECONDS
+            first = _REACTION_SECONDS if known or sleeping() else _FIRST_PING_SECONDS
             moved = self.look(patience_seconds if self._asked else first)
             if enough():
                 return
@@ -258,21 +294,37 @@ class Traffic:
             if self._open is not None:
                 self._asked, last = False, now
                 silent = silent + 1 if calm else 0
-                counted = not counts or self._open == self._count_waiting()
+                if known and calm and self._sleeps():
+                    self._serve(skipping=True)
+                    return
+                counted = not self._on_its_way() and (not counts or self._open == self._count_waiting())
                 if not counted and silent > _ROUNDS_MAX:
                     self.doubts += 1
                     counted = True
-                if silent >= SILENT_PINGS and counted and not self._serve(skipping=True):
+                if not known and silent >= SILENT_PINGS and counted and not self._serve(skipping=True):
                     return
                 self._open = None
             elif now - last >= patience_seconds:
                 raise Hung
-            if not self._asked and not moved:
+            if not self._asked and not moved and self.process.idle is not False:
                 self.pings += 1
                 self._asked, calm = True, True
-                self.ask("/cfq/ping", msgspec.json.encode({"workers": workers}), partial(self._pong, self.pings))
+                self.ask("ping", msgspec.json.encode({"workers": workers}), partial(self._pong, self.pings))
 
-    def _pong(self, number: int, _first: str, _pairs: list[tuple[str, str]], body: bytes) -> None:
+    def _sleeps(self) -> bool:
+        """Whether workerd waits for its sockets, and has said nothing more before it did."""
+        for _ in range(_LOOKS):
+            if self.process.idle:
+                return not self.look(0)
+            if self.look(_LOOK_SECONDS):
+                return False
+        return False
+
+    def _on_its_way(self) -> bool:
+        """Whether a request is not whole, or an answer was not taken: workerd closes its connection when it has read one."""
+        return any(answered or connection in self._arriving for connection, answered in self._theirs.items())
+
+    def _pong(self, number: int, _status: int, _pairs: list[tuple[str, str]], body: bytes) -> None:
         """The answer to a ping. One that was asked before somebody had heard enough says nothing of now."""
         told = msgspec.json.decode(body)
         for _, lines in told:
@@ -290,6 +342,10 @@ class Traffic:
         self._arriving.clear()
         for connection in [*self._theirs, *self._ours]:
             self._drop(connection)
+        if self._control is not None:
+            self._drop(self._control)
+            self._control = None
+            self._told.clear()
 
     def close(self) -> None:
         """Close everything but the process."""

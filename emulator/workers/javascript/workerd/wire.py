@@ -10,6 +10,10 @@ if TYPE_CHECKING:
     import socket
 
 _READ_BYTES = 262_144
+_TEXT, _SHORT_HEAD, _TWO_BYTES, _EIGHT_BYTES = 0x81, 2, 126, 127
+_MASKED = 0x80
+_FRAME_BYTES_MAX = 500_000
+"""workerd refuses a message of a WebSocket above 1 MiB."""
 _WRITE_SECONDS = 30.0
 """So long the other side may take to read what we write."""
 
@@ -117,6 +121,24 @@ class Connection:
         method, target, _ = found[0].split(" ", 2)
         return Request(method, target, {name.lower(): value for name, value in found[1]}, found[2])
 
+    def frame(self) -> bytes | None:
+        """The next message of a WebSocket that is whole, https://www.rfc-editor.org/rfc/rfc6455; None while there is none."""
+        data = self.data
+        if len(data) < _SHORT_HEAD:
+            return None
+        start, size = _SHORT_HEAD, data[1] & 127
+        if size >= _TWO_BYTES:
+            start += 2 if size == _TWO_BYTES else 8
+            size = int.from_bytes(data[2:start], "big")
+        if len(data) < start + size:
+            return None
+        kind, content = data[0], bytes(data[start : start + size])
+        del data[: start + size]
+        if kind != _TEXT:
+            self.closed = True
+            return None
+        return content
+
     def write(self, data: bytes) -> None:
         """Write all of it. Raises OSError when the other side is gone or does not read."""
         self.sock.settimeout(_WRITE_SECONDS)
@@ -129,6 +151,10 @@ class Connection:
         """Close the socket."""
         with suppress(OSError):
             self.sock.close()
+
+
+def _clean(text: str) -> str:
+    return text.replace("\r", " ").replace("\n", " ")
 
 
 def answer(reply: Reply) -> bytes:
@@ -145,5 +171,32 @@ def question(path: str, body: bytes, headers: tuple[tuple[str, str], ...] = (), 
     return f"{method} {path} HTTP/1.1\r\nHost: workerd\r\nContent-Length: {len(body)}\r\n{rows}\r\n".encode() + body
 
 
-def _clean(text: str) -> str:
-    return text.replace("\r", " ").replace("\n", " ")
+UPGRADE = question("/", b"", (
+    ("Connection", "Upgrade"), ("Upgrade", "websocket"), ("Sec-WebSocket-Version", "13"),
+    ("Sec-WebSocket-Key", "Y2ZxLWVtdWxhdG9yLi4uLg=="),
+), "GET").replace(b"Content-Length: 0\r\n", b"")  # fmt: skip
+"""Asks for a WebSocket."""
+
+
+def frames(text: bytes) -> bytes:
+    """A message of ours as bytes, in parts where it is long: all but the last begin with `+`."""
+    parts = []
+    while len(text) > _FRAME_BYTES_MAX:
+        end = _FRAME_BYTES_MAX
+        while text[end] & 0xC0 == 0x80:  # noqa: PLR2004 - inside of a character
+            end -= 1
+        parts.append(_frame(b"+" + text[:end]))
+        text = text[end:]
+    return b"".join([*parts, _frame(text)])
+
+
+def _frame(content: bytes) -> bytes:
+    """What a client sends is masked; a mask of zeros changes nothing."""
+    size = len(content)
+    if size < _TWO_BYTES:
+        head = bytes((_TEXT, _MASKED | size))
+    elif size < 1 << 16:
+        head = bytes((_TEXT, _MASKED | _TWO_BYTES)) + size.to_bytes(2, "big")
+    else:
+        head = bytes((_TEXT, _MASKED | _EIGHT_BYTES)) + size.to_bytes(8, "big")
+    return head + b"\0\0\0\0" + content

@@ -33,7 +33,7 @@ export function ask(what, failure, signal) {
     store.calls = undefined;
     store.slept = true;  // Python has heard a part, and must hear the rest
   }
-  const body = lines || failure !== undefined || calls ? JSON.stringify({ lines, failure, calls }) : undefined;
+  const body = lines || failure !== undefined || calls ? JSON.stringify({ lines, failure, calls: calls?.map(([call, of, delay]) => [call, of.id ?? "", delay]) }) : undefined;
   return counted(channel.fetch(`http://cfq/${what}&by=${invocation()}`, { method: "POST", body, signal }));
 }
 

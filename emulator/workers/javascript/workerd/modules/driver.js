@@ -1,14 +1,16 @@
-// Stands between Python and the Workers: takes batches, requests and pings over HTTP, hands them on as events.
+// Stands between Python and the Workers: takes batches, alarms and pings over a WebSocket, requests over HTTP, and hands them on as events.
 const collect = globalThis.gc, COLLECTED_TURNS = 250;
 let turns = 0;
+/** What each Worker is, since it was evaluated: whether its default export is a class, and whether that lacks `queue`. */
+const known = new Map();
 const bytes = (text) => (Uint8Array.fromBase64 ? Uint8Array.fromBase64(text) : Uint8Array.from(atob(text), (c) => c.charCodeAt(0)));
-const message = ({ id, ts, attempts, v8, bytes: raw, body }) => ({
-  id, timestamp: new Date(ts), attempts,
-  ...(v8 === undefined ? { body: raw === undefined ? body : bytes(raw) } : { serializedBody: bytes(v8).buffer }),
-});
-const begin = (env, { worker, now, id, dies, all }) => {
-  if (++turns % COLLECTED_TURNS === 0) collect();
-  const begun = env[`HOST${worker}`].begin(now, id, dies);
+const message = ({ id, ts, attempts, v8, bytes: raw, body }) => {
+  const timestamp = new Date(ts);
+  if (v8 !== undefined) return { id, timestamp, attempts, serializedBody: bytes(v8).buffer };
+  return { id, timestamp, attempts, body: raw === undefined ? body : bytes(raw) };
+};
+const begin = (env, { worker, now, id, all }) => {
+  const begun = env[`HOST${worker}`].begin(now, id);
   return all.length ? Promise.all([begun, tell(env, { all, now })]) : begun;
 };
 const tell = (env, { all, now }) => Promise.all(all.map((each) => env[`HOST${each}`].tell(now)));
@@ -18,50 +20,72 @@ const object = (env, given) => {
   return space.get(space.idFromString(given.object));
 };
 
+/** What is asked over the WebSocket, and the text of its answer; an error is one, too. */
 const asked = {
   async queue(given, env) {
-    await begin(env, given);
+    const { worker, now, id, dies, all } = given, { constructs, lacks } = known.get(worker);
+    if (++turns % COLLECTED_TURNS === 0) collect();
+    if (constructs) await begin(env, given);  // its constructor knows what time it is
+    else if (all.length) await tell(env, given);
     try {
-      const result = await env[`WORKER${given.worker}`].queue(given.queue, given.messages.map(message), given.metadata);
-      if (result.outcome !== "ok") result.driver = await env[`HOST${given.worker}`].lacks("queue");
-      return Response.json(result);
+      const name = `${given.queue}\n${now} ${id} ${dies ?? ""}`;  // time and turn come with the batch: a call of its own costs as much as the batch
+      const result = await env[`WORKER${worker}`].queue(name, given.messages.map(message), given.metadata);
+      if (result.outcome !== "ok") result.driver = lacks;
+      return JSON.stringify(result);
     } catch (error) {
-      return Response.json({ outcome: "exception", driver: String(error?.stack ?? error) });
+      return JSON.stringify({ outcome: "exception", driver: String(error?.stack ?? error) });
     }
   },
   async scheduled(given, env) {
     await begin(env, given);
     const controller = { scheduledTime: new Date(given.scheduledTime), cron: given.cron };
-    return Response.json(await env[`WORKER${given.worker}`].scheduled(controller));
+    return JSON.stringify(await env[`WORKER${given.worker}`].scheduled(controller));
   },
   async alarm(given, env) {
     await begin(env, given);
-    try {
-      return await object(env, given).fetch("http://cfq-alarm/", { method: "POST", body: JSON.stringify(given.info) });
-    } catch (error) {
-      return new Response(String(error?.stack ?? error), { status: 500 });
-    }
+    await object(env, given).fetch("http://cfq-alarm/", { method: "POST", body: JSON.stringify(given.info) });
+    return "";
   },
   async ping({ workers }, env) {
-    return Response.json(await Promise.all(workers.map((each) => env[`HOST${each}`].ping())));
+    return `[${(await Promise.all(workers.map((each) => env[`HOST${each}`].ping()))).join()}]`;
   },
   async reset({ workers, seed, again }, env) {
     const found = await Promise.all(workers.map((each) => env[`HOST${each}`].reset(seed, again)));
-    const objects = found.flatMap((each, at) => each.map(([name, id]) => object(env, { worker: workers[at], class: name, object: id })));
+    found.forEach((each, at) => known.set(workers[at], each));
+    const objects = found.flatMap((each, at) => each.objects.map(([name, id]) => object(env, { worker: workers[at], class: name, object: id })));
     await Promise.allSettled(objects.map((each) => each.fetch("http://cfq-reset/")));
-    return new Response();
+    return "";
   },
   async tell(given, env) {
     await tell(env, given);
-    return new Response();
+    return "";
   },
-  ready: () => new Response(),
 };
+
+/** "NUMBER WHAT JSON" is answered by "NUMBER STATUS TEXT"; what begins with "+" is a part of what comes next. */
+function control(env) {
+  const { 0: theirs, 1: ours } = new WebSocketPair();
+  let parts = "";
+  ours.accept();
+  ours.addEventListener("message", async ({ data }) => {
+    if (data[0] === "+") {
+      parts += data.slice(1);
+      return;
+    }
+    const text = parts + data, first = text.indexOf(" "), second = text.indexOf(" ", first + 1), number = text.slice(0, first);
+    parts = "";
+    try {
+      ours.send(`${number} 200 ${await asked[text.slice(first + 1, second)](JSON.parse(text.slice(second + 1)), env)}`);
+    } catch (error) {
+      ours.send(`${number} 500 ${error?.stack ?? error}`);
+    }
+  });
+  return new Response(null, { status: 101, webSocket: theirs });
+}
 
 export default {
   async fetch(request, env) {
-    const { pathname } = new URL(request.url);
-    if (pathname.startsWith("/cfq/")) return asked[pathname.slice(5)](await request.json(), env);
+    if (request.headers.get("x-cfq") === null) return control(env);
     const given = JSON.parse(decodeURIComponent(request.headers.get("x-cfq")));
     await begin(env, given);
     const { method, body } = request, headers = new Headers(request.headers);

@@ -39,7 +39,7 @@ async function run(call) {
 /** Tells what was written, and what was thrown. */
 async function tell(failure) {
   const store = whose.getStore();
-  if (failure !== undefined || written() || (store?.calls && (store.ignored || store.slept))) await ask("said?", failure);
+  if (failure !== undefined || written() || (store?.calls && (store.slept || ignored(store.calls)))) await ask("said?", failure);
 }
 
 /** A part of an invocation has ended: the handler, or what it left to waitUntil. After the last one nothing of it is counted. */
@@ -132,7 +132,7 @@ function classOf(Given, name) {
     for (const handler of HANDLERS) {
       const original = Given.prototype[handler];
       if (typeof original !== "function" || Object.hasOwn(original, "__cfq")) continue;
-      const wrapped = function (...args) { return run(() => { prepare(handler, args[0], this.ctx); return original.apply(this, args); }); };
+      const wrapped = function (...args) { return handle(handler, args, this.ctx, () => original.apply(this, args)); };
       Object.defineProperty(wrapped, "__cfq", { value: true });
       Object.defineProperty(Given.prototype, handler, { value: wrapped, configurable: true, writable: true });
     }
@@ -145,40 +145,65 @@ let listened = false;
 function listen(batch) {
   if (listened) return;
   listened = true;
-  const note = (call, id, options, ignored) => {
-    const store = whose.getStore();
-    if (!store) return;
-    store.calls ??= [];
-    store.words ??= new Map();
-    store.calls.push([call, id ?? "", options?.delaySeconds === undefined ? null : Number(options.delaySeconds) | 0]);
-    if (ignored(store.words)) store.ignored = true;
-    else if (!store.words.has(id ?? "")) store.words.set(id ?? "", call);
-  };
-  const follow = (prototype, call, ignored) => {
+  const follow = (prototype, call) => {
     const original = prototype[call];
     if (typeof original !== "function") return;
-    prototype[call] = function (...given) {
-      const answer = original.apply(this, given);
-      note(call, this.id, given[0], (words) => ignored(words, this.id));
+    prototype[call] = function (options) {
+      const answer = original.apply(this, arguments), store = whose.getStore();
+      if (store) (store.calls ??= []).push([call, this, options?.delaySeconds === undefined ? null : Number(options.delaySeconds) | 0]);
       return answer;
     };
   };
   const message = Object.getPrototypeOf(batch.messages[0]), whole = Object.getPrototypeOf(batch);
-  follow(message, "ack", (words, id) => words.get("") !== "ackAll" && (words.get(id) === "retry" || words.get("") === "retryAll"));
-  follow(message, "retry", (words, id) => words.get("") === "ackAll" || words.get(id) === "ack");
-  follow(whole, "ackAll", (words) => words.get("") === "retryAll");
-  follow(whole, "retryAll", (words) => words.get("") === "ackAll");
+  for (const call of ["ack", "retry"]) follow(message, call);
+  for (const call of ["ackAll", "retryAll"]) follow(whole, call);
+}
+/** Whether a call came after one that had decided otherwise. */
+function ignored(calls) {
+  if (calls.every(([call]) => call === calls[0][0])) return false;
+  const words = new Map();
+  let all;
+  for (const [call, of] of calls) {
+    const word = words.get(of);
+    if (call === "ack") {
+      if (all !== "ackAll" && (word === "retry" || all === "retryAll")) return true;
+      if (!word) words.set(of, call);
+    } else if (call === "retry") {
+      if (all === "ackAll" || word === "ack") return true;
+      words.set(of, call);
+    } else {
+      if (all && all !== call) return true;
+      all = call;
+    }
+  }
+  return false;
 }
 
-let watched = false;
-function prepare(handler, event, ctx) {
-  watch(ctx);
-  if (handler === "queue") listen(event);
-  if (handler === "queue" && state.dies !== undefined) {
-    doom(event, state.dies);
-    state.dies = undefined;
-  }
+/** With the name of its queue a batch brings what time it is, whose turn, and the message at which a fault ends the process. */
+function turn(batch) {
+  const [queue, told] = batch.queue.split("\n");
+  if (told === undefined) return;
+  Object.defineProperty(batch, "queue", { value: queue, enumerable: true, configurable: true });
+  const [nowMs, id, dies] = told.split(" ");
+  begin(Number(nowMs), Number(id));
+  if (dies !== "") doom(batch, Number(dies));
 }
+function begin(nowMs, id) {
+  state.nowMs = nowMs;
+  state.invocation = id;
+  if (++turns % COLLECTED_TURNS === 0) collect();
+}
+
+/** Calls a handler as an invocation. */
+function handle(handler, args, ctx, call) {
+  if (handler === "queue") turn(args[0]);
+  return run(() => {
+    watch(ctx);
+    if (handler === "queue") listen(args[0]);
+    return call();
+  });
+}
+let watched = false;
 /** What is left to waitUntil: its failure is told, and what it writes. */
 function watch(ctx) {
   if (watched || !ctx) return;
@@ -219,37 +244,33 @@ export function shell(name) {
   const handlers = {};
   for (const handler of HANDLERS)
     if (typeof value[handler] === "function")
-      handlers[handler] = (...args) => run(() => { prepare(handler, args[0], args[2]); return current[name][handler](...args); });
+      handlers[handler] = (...args) => handle(handler, args, args[2], () => current[name][handler](...args));
   return handlers;
 }
 
 /** What Python's requests come to: time and turn, a ping, a fresh evaluation. */
 export class Host extends WorkerEntrypoint {
-  begin(nowMs, id, dies) {
-    state.nowMs = nowMs;
-    state.invocation = id;
-    state.dies = dies;
-    if (++turns % COLLECTED_TURNS === 0) collect();
+  begin(nowMs, id) {
+    begin(nowMs, id);
   }
   tell(nowMs) {
     state.nowMs = nowMs;
   }
-  lacks(handler) {
-    const given = typeof current.default === "function" ? current.default.prototype : current.default;
-    return typeof given?.[handler] === "function" ? undefined : `Handler does not export a ${handler}() function.`;
-  }
   ping() {
-    return [begun(), takeLines()];
+    return JSON.stringify([begun(), takeLines()]);
   }
-  async reset(given, again) {
-    seed(given);
-    if (!again) return [];
-    const objects = [...seen.values()];
-    seen.clear();
-    takeLines();
-    live.clear();
-    state.nowMs = 0;
-    current = prepared(await evaluate());
-    return objects;
+  async reset(chance, again) {
+    seed(chance);
+    const objects = again ? [...seen.values()] : [];
+    if (again) {
+      seen.clear();
+      takeLines();
+      live.clear();
+      state.nowMs = 0;
+      current = prepared(await evaluate());
+    }
+    const constructs = typeof current.default === "function", handlers = constructs ? current.default.prototype : current.default;
+    const lacks = typeof handlers?.queue === "function" ? undefined : "Handler does not export a queue() function.";
+    return { objects, constructs, lacks };
   }
 }
