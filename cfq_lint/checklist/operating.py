@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from cfq_lint.checklist.common import at, declare, declared, in_code, known, planned
+from cfq_lint.checklist.measuring import contradicted, figure, shown
+from cfq_lint.checklist.measuring import longest as longest_seen
 from cfq_lint.checklist.model import FAIL, NOT_ASKED, PASS, RULE, UNKNOWN, Answer, Evidence
 from cfq_lint.facts import limits
 from cfq_lint.facts.quantities import number, seconds
@@ -11,6 +13,7 @@ from cfq_lint.worker_code.lowering.steps import Spot
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from cfq_lint.model.measured import Figure
     from cfq_lint.model.project import Project, Subject
 
 _PULL = "http_pull"
@@ -67,6 +70,9 @@ def processing_time(subject: Subject, project: Project) -> Answer:
     load = subject.load
     longest, each = load.longest_processing_seconds, load.processing_message_seconds
     limit = limits.CONSUMER_WALL_SECONDS
+    seen = longest_seen(subject, project)
+    if longest is None and each is None and seen is not None:
+        return _time_seen(subject, project, seen)
     if longest is None and each is None:
         said = "how long one invocation of its consumer takes is not known"
         todo = (declare(subject.queue, "processing_seconds"), "or read the wall time of its queue events in the Worker's logs")
@@ -77,11 +83,27 @@ def processing_time(subject: Subject, project: Project) -> Answer:
         longest = (longest or 0.0) + each * _batch_size(subject)
         evidence += (declared(subject.queue, "processing_message_seconds", each),)
     assert longest is not None, "one of the two was declared"
+    told = contradicted(longest, seen, project, "the longest invocation of its Worker", "s")
+    evidence += () if seen is None else (shown(seen, project),)
+    told = f"; {told}" if told else ""
     if longest > limit:
         said = f"{number(longest)} > {limit} s: the invocation is ended, and its batch is retried"
         todo = ("take smaller batches", "or hand long work on: split it, or start a Workflow")
         return Answer(subject.described, FAIL, said, evidence, todo)
-    return Answer(subject.described, PASS, f"one invocation takes up to {number(longest)} <= {limit} s", evidence)
+    if seen is not None and seen.value > limit:
+        return _time_seen(subject, project, seen)
+    return Answer(subject.described, PASS, f"one invocation takes up to {number(longest)} <= {limit} s{told}", evidence)
+
+
+def _time_seen(subject: Subject, project: Project, seen: Figure) -> Answer:
+    """Item 8 by the longest invocation of the Worker, which is no shorter than the longest of a batch."""
+    limit = limits.CONSUMER_WALL_SECONDS
+    if seen.value <= limit:
+        said = f"the longest invocation seen of its Worker took {number(seen.value)} <= {limit} s"
+        return Answer(subject.described, PASS, said, (shown(seen, project),))
+    said = f"an invocation of its Worker took {number(seen.value)} > {limit} s; whether it was of a batch is not known"
+    todo = ("read the wall time of its queue events in the Worker's logs",)
+    return Answer(subject.described, UNKNOWN, said, (shown(seen, project),), todo)
 
 
 def _batch_size(subject: Subject) -> int:
@@ -92,7 +114,7 @@ def _batch_size(subject: Subject) -> int:
     return set_to or limits.BATCH_SIZE_DEFAULT
 
 
-def observability(subject: Subject, _project: Project) -> Answer:
+def observability(subject: Subject, project: Project) -> Answer:
     """Item 10: at least the depth of the dead-letter queue and the age of the oldest message are watched."""
     if subject.only_dead_letters:
         said = f"it is watched as the dead-letter queue of {', '.join(subject.dead_letters_of)}"
@@ -103,6 +125,11 @@ def observability(subject: Subject, _project: Project) -> Answer:
         declared(subject.queue, f"metrics.{name}", value or False) for name, value in where.items() if value is not None
     )
     evidence += _seen_in(subject)
+    evidence += tuple(
+        shown(known, project)
+        for name in ("highest_lag", "retries", "dead_lettered")
+        if (known := figure(subject, project, name)) is not None
+    )
     nobody = [name for name in _LEAST if where[name] == ""]
     if nobody:
         said = f"nobody watches {' and '.join(_WATCHED[name] for name in nobody)}"

@@ -5,14 +5,17 @@ from __future__ import annotations
 import re
 
 from cfq_lint.checklist.common import declare, declared, in_code
+from cfq_lint.checklist.measuring import contradicted, figure, shown
 from cfq_lint.checklist.model import CODE, FAIL, NOT_ASKED, PASS, UNKNOWN, Answer, Evidence
 from cfq_lint.facts import limits
 from cfq_lint.facts.quantities import number
-from cfq_lint.facts.record import record
+from cfq_lint.facts.record import record, replace
+from cfq_lint.model.measured import HOUR_SECONDS
 from cfq_lint.worker_code.lowering.steps import ANY
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from cfq_lint.model.measured import Figure
     from cfq_lint.model.project import Project, Sender, Subject
     from cfq_lint.worker_code.lowering.steps import Sent
     from cfq_lint.worker_code.modules.program import Program
@@ -25,18 +28,22 @@ _HANDED_ON = r"(=\s*)?\b(?:\w+\s*\.\s*)*env\s*\??\.\s*{}\b(?![\s!?]*\.\s*(?:send
 _DEAD_LETTERS = "only dead letters arrive here; they are as they were in {}"
 
 
-def message_size(subject: Subject, _project: Project) -> Answer:
+def message_size(subject: Subject, project: Project) -> Answer:
     """Item 1: a body and its metadata fit into a message."""
     if subject.only_dead_letters:
         return Answer(subject.described, NOT_ASKED, _DEAD_LETTERS.format(", ".join(subject.dead_letters_of)))
     size = subject.load.largest_message_bytes
+    seen = figure(subject, project, "largest_message")
+    if seen is not None and (size is None or seen.value > size + limits.MESSAGE_METADATA_BYTES):
+        return _size_seen(subject, project, seen)
     if size is None:
         said = "how large its messages are is not known"
         return Answer(subject.described, UNKNOWN, said, (), (declare(subject.queue, "message_size_bytes"), _GRAPHQL))
     key = "message_size_bytes" if subject.load.max_message_size_bytes is None else "max_message_size_bytes"
     whole = size + limits.MESSAGE_METADATA_BYTES
     compared = f"{number(size)} + about {limits.MESSAGE_METADATA_BYTES} bytes of metadata = {number(whole)}"
-    evidence = (declared(subject.queue, key, size),)
+    evidence: tuple[Evidence, ...] = (declared(subject.queue, key, size),)
+    evidence += () if seen is None else (shown(seen, project),)
     if whole > limits.MESSAGE_SIZE_BYTES:
         said = f"{compared} > {number(limits.MESSAGE_SIZE_BYTES)} bytes; send() refuses such a message"
         todo = ("put the content elsewhere (R2, KV, D1) and send its key", "or split the message")
@@ -44,12 +51,27 @@ def message_size(subject: Subject, _project: Project) -> Answer:
     return Answer(subject.described, PASS, f"{compared} <= {number(limits.MESSAGE_SIZE_BYTES)} bytes", evidence)
 
 
-def throughput(subject: Subject, _project: Project) -> Answer:
+def _size_seen(subject: Subject, project: Project, seen: Figure) -> Answer:
+    """Item 1 by what the account has seen, which is larger than what is declared, or all that is known."""
+    size, limit = subject.load.largest_message_bytes, limits.MESSAGE_SIZE_BYTES
+    evidence: tuple[Evidence, ...] = (shown(seen, project),)
+    said = f"the largest message seen has {number(seen.value)} <= {number(limit)} bytes"
+    if size is None:
+        return Answer(subject.described, PASS, said, evidence)
+    key = "message_size_bytes" if subject.load.max_message_size_bytes is None else "max_message_size_bytes"
+    told = contradicted(size, seen, project, "the largest seen", "bytes")
+    return Answer(subject.described, PASS, f"{said}; {told}", (declared(subject.queue, key, size), *evidence))
+
+
+def throughput(subject: Subject, project: Project) -> Answer:
     """Item 9: no more messages a second than a queue takes."""
     if subject.only_dead_letters:
         return Answer(subject.described, NOT_ASKED, _DEAD_LETTERS.format(", ".join(subject.dead_letters_of)))
     rate = subject.load.highest_rate_per_second
     most = limits.THROUGHPUT_PER_SECOND
+    seen = figure(subject, project, "busiest_hour_rate")
+    if seen is not None and (rate is None or seen.value > rate):
+        return _rate_seen(subject, project, seen)
     if rate is None:
         said = "how many messages a second are sent is not known"
         todo = (
@@ -58,11 +80,26 @@ def throughput(subject: Subject, _project: Project) -> Answer:
         )
         return Answer(subject.described, UNKNOWN, said, (), todo)
     key = "rate_per_second" if subject.load.peak_rate_per_second is None else "peak_rate_per_second"
-    evidence = (declared(subject.queue, key, rate),)
+    evidence: tuple[Evidence, ...] = (declared(subject.queue, key, rate),)
+    evidence += () if seen is None else (shown(seen, project),)
     if rate > most:
         said = f"{number(rate)} > {number(most)} messages a second; send() and sendBatch() throw Too Many Requests"
         return Answer(subject.described, FAIL, said, evidence, ("spread the messages over several queues", "or send less"))
     return Answer(subject.described, PASS, f"{number(rate)} <= {number(most)} messages a second", evidence)
+
+
+def _rate_seen(subject: Subject, project: Project, seen: Figure) -> Answer:
+    """Item 9 by the busiest hour that the account has seen, which is more than is declared, or all that is known."""
+    rate, most = subject.load.highest_rate_per_second, limits.THROUGHPUT_PER_SECOND
+    evidence: tuple[Evidence, ...] = (shown(seen, project),)
+    whole = seen.value * HOUR_SECONDS
+    said = f"{number(seen.value)} <= {number(most)} messages a second in the busiest hour seen"
+    said += ", even if all of it came in one second" if whole <= most else ", on average of the hour"
+    if rate is not None:
+        key = "rate_per_second" if subject.load.peak_rate_per_second is None else "peak_rate_per_second"
+        evidence = (declared(subject.queue, key, rate), *evidence)
+        said += f"; {contradicted(rate, seen, project, 'the busiest hour', 'messages/s')}"
+    return Answer(subject.described, PASS, said, evidence)
 
 
 @record
@@ -74,7 +111,7 @@ class _Batches:
     doubts: tuple[str, ...] = ()
 
 
-def send_batch(subject: Subject, _project: Project) -> Answer:
+def send_batch(subject: Subject, project: Project) -> Answer:
     """Item 2: one `sendBatch` is within both of its limits."""
     if subject.only_dead_letters:
         return Answer(subject.described, NOT_ASKED, _DEAD_LETTERS.format(", ".join(subject.dead_letters_of)))
@@ -91,11 +128,15 @@ def send_batch(subject: Subject, _project: Project) -> Answer:
         said = f"{batches.most} > {limits.SEND_BATCH_COUNT_MAX} messages in one sendBatch(), which refuses them all"
         todo = (f"send them in parts of at most {limits.SEND_BATCH_COUNT_MAX}",)
         return Answer(subject.described, FAIL, said, batches.evidence, todo)
-    return _weighed(subject, batches)
+    return _weighed(subject, project, batches)
 
 
-def _weighed(subject: Subject, batches: _Batches) -> Answer:
+def _weighed(subject: Subject, project: Project, batches: _Batches) -> Answer:
     usual, largest, most = subject.load.message_size_bytes, subject.load.largest_message_bytes, batches.most or 0
+    seen = figure(subject, project, "largest_message")
+    if seen is not None and (largest is None or seen.value > largest + limits.MESSAGE_METADATA_BYTES):
+        largest = int(seen.value)
+        batches = replace(batches, evidence=(*batches.evidence, shown(seen, project)))
     counted = f"{most} <= {limits.SEND_BATCH_COUNT_MAX} messages in one sendBatch()"
     if largest is None:
         said = f"{counted}; how many bytes that is is not known"
@@ -105,7 +146,7 @@ def _weighed(subject: Subject, batches: _Batches) -> Answer:
     if usual is not None:
         evidence += (declared(subject.queue, "message_size_bytes", usual),)
     if subject.load.max_message_size_bytes is not None:
-        evidence += (declared(subject.queue, "max_message_size_bytes", largest),)
+        evidence += (declared(subject.queue, "max_message_size_bytes", subject.load.max_message_size_bytes),)
     todo = (f"count bytes as well as messages, and send at most {top} bytes in one sendBatch()",)
     if usual is not None and most * usual > limits.SEND_BATCH_SIZE_BYTES:
         said = f"{counted}, but {most} x {number(usual)} = {number(most * usual)} > {top} bytes, which sendBatch() refuses"
@@ -120,18 +161,18 @@ def _weighed(subject: Subject, batches: _Batches) -> Answer:
 def _batches(subject: Subject) -> _Batches:
     said = subject.load.send_batch_messages
     found = [sent for _, sent in sent_to(subject) if sent.is_batch]
-    shown = tuple(in_code(sent.spot, _described(sent)) for sent in found)
+    read = tuple(in_code(sent.spot, _described(sent)) for sent in found)
     counts = [sent.most for sent in found if sent.most is not None]
     if counts and max(counts) > limits.SEND_BATCH_COUNT_MAX:
-        return _Batches(max(counts), shown)
+        return _Batches(max(counts), read)
     if said is not None:
-        evidence = (declared(subject.queue, "send_batch_messages", said), *shown)
+        evidence = (declared(subject.queue, "send_batch_messages", said), *read)
         if said == 0 and found:
             return _Batches(None, evidence, ("it is declared that send() alone is used, and the source calls sendBatch()",))
         return _Batches(max([said, *counts]), evidence)
     doubts = unread(subject)
     if found and len(counts) == len(found) and not doubts:
-        return _Batches(max(counts), shown)
+        return _Batches(max(counts), read)
     unseen = [path for sender in subject.senders for path in _batching_unseen(sender.program)]
     singly = [sent for _, sent in sent_to(subject) if not sent.is_batch]
     if singly and not found and not unseen and not doubts:
@@ -139,7 +180,7 @@ def _batches(subject: Subject) -> _Batches:
         on_it = f" on {' or '.join(sorted({sent.binding for sent in singly}))}" if _others_are_batched(subject) else ""
         said_of_it = f"calls no sendBatch(){on_it}, nor do the modules that it imports"
         return _Batches(0, tuple(Evidence(CODE, entry, said_of_it) for entry in entries))
-    return _Batches(None, shown, doubts)
+    return _Batches(None, read, doubts)
 
 
 def _described(sent: Sent) -> str:
@@ -197,8 +238,8 @@ def unread(subject: Subject) -> tuple[str, ...]:
         doubts += [f"{path} cannot be read, and {program.entry} imports it" for path in program.unread]
         sent = [each for module in program.modules.values() for each in module.sent if each.binding not in sender.bindings]
         loose = [each for each in sent if each.is_batch or each.binding == ANY or _LIKE_A_QUEUE.search(each.binding)]
-        shown = [(each.spot, "env[…]" if each.binding == ANY else repr(each.binding)) for each in loose]
-        doubts += [f"{spot} sends to {name}, which may be any queue: look there" for spot, name in shown]
+        told = [(each.spot, "env[…]" if each.binding == ANY else repr(each.binding)) for each in loose]
+        doubts += [f"{spot} sends to {name}, which may be any queue: look there" for spot, name in told]
         doubts += [
             f"{where} hands env.{name} on, and who gets it may send as well: look there" for where, name in _handed_on(sender)
         ]

@@ -19,6 +19,7 @@ from cfq_lint.facts import quantities
 from cfq_lint.facts.errors import Usage, WrongQuantity
 from cfq_lint.model.account_facts import DeclaredLoad
 from cfq_lint.model.project import project_of
+from cfq_lint.report.numbers import explained
 from cfq_lint.source.files import Files
 
 if TYPE_CHECKING:
@@ -43,6 +44,8 @@ def is_asked(values: dict[str, Any]) -> bool:
     if values["checklist"] and values["estimate"]:
         raise Usage("--checklist and --estimate are two reports; ask for one at a time")
     asked = bool(values["checklist"] or values["estimate"])
+    if values["from_account"] and not values["estimate"]:
+        raise Usage("--from-account is for --estimate")
     if asked and values["format"] not in FORMATS:
         raise Usage(f"--checklist and --estimate are shown as {', '.join(FORMATS)}, not as {values['format']}")
     if not asked and values["format"] == "html":
@@ -76,6 +79,8 @@ def accept(
     problems = [*report.problems, *(f"{path}: does not parse; `cfq-lint check` says where" for path in report.unparsed)]
     for problem in problems:
         say(clean(problem))
+    if facts.measured is None and values["from_account"]:
+        raise Usage("--from-account needs what the account measured: read the account, or name --facts that hold it")
     project = project_of(workers, facts, Files())
     said = tuple(clean(problem) for problem in problems)
     failed = False
@@ -84,9 +89,19 @@ def accept(
         failed = any(item.verdict == FAIL for item in checklist.items)
         text = _rendered(values, checklist, said, (checklist_text, checklist_json, checklist_html))
     else:
-        text = _rendered(values, estimate(project, given_load(values)), said, (estimate_text, estimate_json, estimate_html))
+        known = estimate(project, given_load(values), facts.measured if values["from_account"] else None)
+        text = _rendered(values, known, said, (estimate_text, estimate_json, estimate_html))
     show(clean(text), values)
+    if values["explain_numbers"]:
+        explain(facts, clean)
     return FAILED if problems or report.crashed else FOUND if failed else CLEAN
+
+
+def explain(facts: Facts, clean: Callable[[str], str] = str) -> None:
+    """Say beside the report of each number that was measured how it was reckoned, and how to ask for it. Raises Usage."""
+    if facts.measured is None:
+        raise Usage("--explain-numbers needs what the account measured: read the account, or name --facts that hold it")
+    print(clean(explained(facts.measured)), end="", file=sys.stderr)
 
 
 def _rendered(values: dict[str, Any], what: Any, problems: tuple[str, ...], outputs: tuple[Any, Any, Any]) -> str:

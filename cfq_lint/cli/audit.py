@@ -5,7 +5,7 @@ from __future__ import annotations
 import traceback
 from typing import TYPE_CHECKING, Any
 
-from cfq_lint.cli.acceptance import accept, is_asked
+from cfq_lint.cli.acceptance import accept, explain, is_asked
 from cfq_lint.cli.access import ACCOUNT, TOKEN, access, one_account, read, timeout, tokens, window
 from cfq_lint.cli.check import answer, fail, refuse_dashes, request_of, say, write
 from cfq_lint.facts.errors import LinterError, Unreadable, Usage
@@ -54,6 +54,8 @@ def audit(values: dict[str, Any]) -> int:
         gathered = gather(values, secrets[0] if secrets else None)
         if wants_more:
             return accept(gathered.report, gathered.workers, gathered.facts, values, clean)
+        if values["explain_numbers"]:
+            explain(gathered.facts, clean)
         return answer(gathered.report, {**values, "diff": False}, gathered.settings, clean=clean, deploy=gathered.deploy)
     except LinterError as error:
         return fail(clean(str(error)))

@@ -93,7 +93,8 @@ class QueueEstimate:
     """All of one queue. What is None was not declared, and stands in `missing` with the setting that declares it.
 
     `consumed` is False where certainly nobody consumes it, `is_pulled` says that somebody pulls from it. `rate_is_every_queues`
-    says that the rate was given for all queues alike, and not declared for this one.
+    says that the rate was given for all queues alike, and not declared for this one. `measured_in` is the window in which the
+    load was measured, "" where it was declared.
     """
 
     queue: str
@@ -117,6 +118,7 @@ class QueueEstimate:
     batches: tuple[tuple[int, float], ...]
     missing: tuple[str, ...]
     notes: tuple[str, ...]
+    measured_in: str = ""
 
 
 @record

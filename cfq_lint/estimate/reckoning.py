@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 
+from cfq_lint.estimate.measured import measured_load, with_window
 from cfq_lint.estimate.model import (
     DAYS_A_MONTH,
     MONTH_SECONDS,
@@ -30,17 +31,21 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from cfq_lint.model.account_facts import DeclaredLoad
+    from cfq_lint.model.measured import Measured
     from cfq_lint.model.project import Project, Subject
 
 _API_NAMES = {"max_batch_size": "batch_size", "max_batch_timeout": "max_wait_time_ms"}
 _MS_PER_SECOND = 1_000
 
 
-def estimate(project: Project, given: DeclaredLoad | None = None) -> Estimate:
-    """The estimate of a project. `given` are declarations for every queue, which win over those of the settings."""
+def estimate(project: Project, given: DeclaredLoad | None = None, measured: Measured | None = None) -> Estimate:
+    """The estimate of a project. `given` are declarations for every queue, which win over all else.
+
+    What was measured, where it is given, wins over the declarations of the settings.
+    """
     subjects = [each for each in project.subjects if not each.only_dead_letters]
     for_all = given is not None and given.rate_per_second is not None
-    queues = tuple(_queue(subject, project, _merged(subject.load, given), for_all=for_all) for subject in subjects)
+    queues = tuple(_measured_or_declared(subject, project, given, measured, for_all=for_all) for subject in subjects)
     by_name = {subject.queue: each for subject, each in zip(subjects, queues, strict=True)}
     months = [each.month for each in by_name.values() if each.month is not None]
     operations = sum(month.operations for month in months) if months else None
@@ -54,6 +59,15 @@ def estimate(project: Project, given: DeclaredLoad | None = None) -> Estimate:
         project.files,
         project.passed_over,
     )
+
+
+def _measured_or_declared(
+    subject: Subject, project: Project, given: DeclaredLoad | None, measured: Measured | None, *, for_all: bool
+) -> QueueEstimate:
+    if measured is None:
+        return _queue(subject, project, _merged(subject.load, given), for_all=for_all)
+    load = _merged(_merged(subject.load, measured_load(subject, measured)), given)
+    return with_window(_queue(subject, project, load, for_all=for_all), subject, measured)
 
 
 def _merged(load: DeclaredLoad, given: DeclaredLoad | None) -> DeclaredLoad:

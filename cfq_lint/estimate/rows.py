@@ -21,7 +21,7 @@ def rows(queue: QueueEstimate, plan: str | None) -> Iterator[tuple[str, str]]:
     """What is said of a queue, a name and a sentence each; of the plan that the account has, or of both."""
     yield "settings", ", ".join(_setting(name, setting.value, setting.source) for name, setting in queue.settings.items())
     yield "dead letters", queue.dead_letter_queue or "none: what fails all retries is deleted"
-    yield "declared", _declared(queue)
+    yield ("measured" if queue.measured_in else "declared"), _declared(queue)
     if queue.consumed:
         yield "retries", _retries(queue)
         yield "poisoned", _poisoned(queue)

@@ -126,4 +126,12 @@ ROWS: tuple[tuple[str, str, str, tuple[str, ...], str, bool, str | None], ...] =
     ("CFQ913", "dlq-not-empty", "run", ("account",), "live", True, None),
     ("CFQ914", "queue-unconsumed", "run", ("account",), "live", True, None),
     ("CFQ915", "queue-unused", "run", ("account",), "live", True, None),
+    ("CFQ916", "message-near-limit", "run", ("account",), "live", True, None),
+    ("CFQ917", "retries-high", "run", ("account",), "live", True, None),
+    ("CFQ918", "dead-letters-arriving", "run", ("account",), "live", True, None),
+    ("CFQ919", "lag-above-settings", "run", ("account",), "live", True, None),
+    ("CFQ920", "concurrency-at-limit", "run", ("account",), "live", True, None),
+    ("CFQ921", "operations-over-plan", "run", ("account",), "live", True, None),
+    ("CFQ922", "backlog-outlives-retention", "run", ("account",), "live", True, None),
+    ("CFQ923", "dlq-grows-unread", "run", ("account",), "live", True, None),
 )

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from msgspec.structs import replace
 
+from emulator.engine.clock import SECOND_US
 from emulator.engine.faults import FAULTS, ORDERS, SEND
 from emulator.engine.targets.invocation import current
 
@@ -65,6 +66,8 @@ class Schedule:
         self.timelines: list[Timeline] = []
         self.calls: list[Any] = []
         self.last_us = 0
+        self._first_us: dict[str, int] = {}
+        """When a delivery of each message first ended."""
         self.look: Callable[[], bytes | None] | None = None
         self.states: list[tuple[int, bytes]] = []
 
@@ -115,10 +118,15 @@ class Schedule:
         return taken[: 1 if alone else count]
 
     def again_seconds(self, message: Any, consumer: Consumer) -> int | None:
-        """None; or its acknowledgement gets lost, and it comes again at once, or when the consumer's retries are over."""
+        """None; or its acknowledgement gets lost, and it comes again at once, or when its retries would be over.
+
+        They would be over so long after its first delivery as all of them take, whatever has become of some of them.
+        """
         if message.attempts > consumer.max_retries:
             return None
-        span = min(consumer.retry_delay * consumer.max_retries, _DELAY_SECONDS_MAX)
+        now_us = self.timelines[0].account.now_us
+        waited = (now_us - self._first_us.setdefault(message.id, now_us)) // SECOND_US
+        span = min(max(0, consumer.retry_delay * consumer.max_retries - waited), _DELAY_SECONDS_MAX)
         return (None, 0, span)[self.choose(3 if span else 2, "duplicates", message)]
 
     def heard(self, delivery: Delivery, what: Any) -> None:

@@ -55,9 +55,9 @@ _MEMBERS = (
 _KEEPS_NOTHING = frozenset({
     "__future__", "abc", "asyncio", "base64", "binascii", "bisect", "builtins", "calendar", "collections", "contextlib", "copy",
     "dataclasses", "datetime", "decimal", "enum", "fractions", "functools", "hashlib", "heapq", "hmac", "html", "inspect",
-    "itertools", "json", "keyword", "logging", "math", "numbers", "operator", "pathlib", "pprint", "random", "re", "secrets",
-    "sqlite3", "statistics", "string", "struct", "textwrap", "time", "traceback", "types", "typing", "unicodedata", "urllib",
-    "uuid", "warnings", "zlib", "zoneinfo",
+    "itertools", "json", "keyword", "logging", "math", "numbers", "operator", "pathlib", "pprint", "random", "re", "reprlib",
+    "secrets", "sqlite3", "statistics", "string", "struct", "textwrap", "time", "traceback", "types", "typing", "unicodedata",
+    "urllib", "uuid", "warnings", "zlib", "zoneinfo",
 })  # fmt: skip
 """Modules of Python's that keep nothing of what they are told, except chance, which is looked at."""
 _HIDING = frozenset({"open", "exec", "eval", "globals", "locals", "vars", "__import__"})

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from emulator.core.events import Event
 
 _NAMES = ("key", "id", "order", "order_id", "orderId", "task_id", "taskId", "user", "user_id", "userId", "name", "type")
-"""Members of a body by which a message may be called."""
+"""Members of a body by which a message may be called; else the first that is a short text."""
 _NAME_MAX, _TEXT_MAX = 24, 72
 _BEHIND = frozenset({"crashes_at_call", "crashes_at_await"})
 _LIBRARIES = ("asyncio", "toolkit")
@@ -190,7 +190,9 @@ class Told:
                 return "the Worker dies while it waits"
             return f"the Worker dies {'right after' if behind else 'before'} {at}"
         if label == "crashes":
-            return f"the Worker dies as it reads {self.name(place[value - 1])}"
+            return (
+                "the endpoint is not reached" if place is None else f"the Worker dies as it reads {self.name(place[value - 1])}"
+            )
         if label in {"late_answers", "slow"}:
             what = "the Worker goes on" if label == "slow" or not where else f"the answer of {where} comes"
             return f"{what} {span(LATE_SECONDS[value])} later"
@@ -274,7 +276,8 @@ def _name_of(body: Any) -> str | None:
                 return value
             if isinstance(value, int) and not isinstance(value, bool):
                 return f"{name} {value}"
-    elif isinstance(body, str) and 0 < len(body) <= _NAME_MAX:
+        return next((value for value in body.values() if isinstance(value, str) and 0 < len(value) <= _NAME_MAX), None)
+    if isinstance(body, str) and 0 < len(body) <= _NAME_MAX:
         return body
     return None
 

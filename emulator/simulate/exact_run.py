@@ -13,6 +13,8 @@ from emulator.core import events as happened
 from emulator.core.limits import SECOND_US, STRICT
 from emulator.core.refusals import QueueOverloaded
 from emulator.engine.clock import moment_us
+from emulator.engine.ledger.ledger import Ledger
+from emulator.engine.ledger.steps import ENDS, ENTRIES, Kind
 from emulator.simulate.failure_pattern import draws
 from emulator.simulate.scenario import BATCH, Scenario, Setting, in_outage, invocation_us
 from emulator.simulate.sources import Steady
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from emulator.core.model import State
+    from emulator.engine.ledger.steps import Step
+    from emulator.engine.ledger.tally import QueueCounts
 
 ORIGIN_US = moment_us(START)
 
@@ -41,10 +45,10 @@ class _Plan:
 
 
 class _Desk:
-    """One queue's tally, fed with events; it also tells the handler how the next batch ends."""
+    """What is seen of one queue beside its counts; it also tells the handler how the next batch ends."""
 
-    def __init__(self, scenario: Scenario, setting: Setting) -> None:
-        self.load, self.setting = scenario.load, setting
+    def __init__(self, scenario: Scenario, setting: Setting, counts: Callable[[str], QueueCounts]) -> None:
+        self.load, self.setting, self.counts = scenario.load, setting, counts
         self.outages = scenario.outages(setting)
         self.draws = draws(scenario.share(setting), scenario.load.seed, setting.name)
         self.tally = Tally(setting.name)
@@ -56,37 +60,35 @@ class _Desk:
         self.next: _Plan | None = None
         self.ordinal = 0
 
-    def arrive(self, at_us: int, ids: tuple[str, ...]) -> None:
-        self.tally.sent += len(ids)
-        self.living.update(dict.fromkeys(ids, at_us))
+    def take(self, at_us: int, step: Step) -> None:
+        """A step of messages: they arrive, are delivered, or leave."""
+        if step.kind in ENTRIES:
+            self.living.update(dict.fromkeys(step.ids, at_us))
+        elif step.kind is Kind.DELIVERED:
+            self._delivered(at_us, step)
+        elif step.kind in ENDS:
+            for id in step.ids:
+                self.tally.oldest_peak_us = max(self.tally.oldest_peak_us, at_us - self.living.pop(id))
 
-    def leave(self, at_us: int, ids: tuple[str, ...]) -> None:
-        for id in ids:
-            self.tally.oldest_peak_us = max(self.tally.oldest_peak_us, at_us - self.living.pop(id))
-
-    def delivered(self, at_us: int, event: happened.Delivered) -> None:
-        tally, count = self.tally, len(event.ids)
-        tally.delivered += count
+    def _delivered(self, at_us: int, step: Step) -> None:
+        tally, count = self.tally, len(step.ids)
         tally.batches += 1
-        for attempts in event.attempts:
+        for attempts in step.values:
             tally.by_attempt[attempts] = tally.by_attempt.get(attempts, 0) + 1
         took_us, over = invocation_us(self.load, count)
         out = in_outage(self.outages, at_us)
         failing = frozenset(range(count) if out or over else self.draws.failing(self.ordinal, count))
         self.ordinal += count
         tally.outage_delivered += count if out else 0
-        self.next = self.out[event.batch] = _Plan(took_us, out, over, failing, event.attempts)
+        assert step.batch is not None, "a delivery is of a batch"
+        self.next = self.out[step.batch] = _Plan(took_us, out, over, failing, step.values)
         tally.busy_max = max(tally.busy_max, len(self.out))
 
-    def settled(self, at_us: int, event: happened.Settled) -> None:
+    def settled(self, event: happened.Settled) -> None:
+        """A batch ends; its messages are where they were."""
         tally, plan = self.tally, self.out.pop(event.batch)
         tally.backlog_peak = max(tally.backlog_peak, len(self.living))
         tally.failed_batches += event.outcome != "ok"
-        tally.acked += len(event.acked)
-        tally.retried += len(event.retried)
-        tally.dead_lettered += len(event.dead)
-        tally.dropped += len(event.dropped)
-        tally.expired += len(event.expired)
         if event.outcome != "ok" and not plan.out and not plan.over:
             again = [k for k, attempts in enumerate(plan.attempts) if attempts <= self.retries_max]
             tally.duplicates += sum(1 for k in again if k not in plan.failing)
@@ -94,21 +96,32 @@ class _Desk:
             tally.outage_lost += len(event.dead) + len(event.dropped)
         if event.scale is not None:
             tally.slots_max = max(tally.slots_max, event.scale[0])
-        for ids in (event.acked, event.dead, event.dropped, event.expired):
-            self.leave(at_us, ids)
 
     def row(self, at_us: int) -> None:
+        """Keep a row of what is counted now."""
+        self.count()
         oldest_us = at_us - next(iter(self.living.values()), at_us)
         self.tally.keep(at_us, len(self.living), oldest_us)
         self.watcher.edge(at_us, len(self.living))
         self.watcher.see(at_us, len(self.living))
 
+    def count(self) -> None:
+        """Take over what the ledger has counted."""
+        counts = self.counts(self.setting.name)
+        self.tally.sent = counts.sent + counts.received
+        for flow in ("delivered", "acked", "retried", "dead_lettered", "dropped", "expired"):
+            setattr(self.tally, flow, getattr(counts, flow))
+
 
 class Counting:
     """A journal that counts and forgets."""
 
-    def __init__(self, desks: dict[str, _Desk]) -> None:
-        self.desks, self._length = desks, 0
+    def __init__(self, scenario: Scenario) -> None:
+        self.ledger, self._length = Ledger(keeps=False), 0
+        self.desks = {setting.name: _Desk(scenario, setting, self._counts) for setting in scenario.queues}
+
+    def _counts(self, queue: str) -> QueueCounts:
+        return self.ledger.tally(queue).counts(queue)
 
     def length(self) -> int:
         """How many events there were."""
@@ -117,24 +130,16 @@ class Counting:
     def append(self, expected: int, events: Iterable[happened.Event]) -> None:
         """Count events."""
         for event in events:
-            expected += 1
             at_us = event.at_us - ORIGIN_US
-            desk = self.desks[event.queue] if not isinstance(event, happened.ClockStopped) else None
-            if desk is None:
-                continue
-            if isinstance(event, happened.Sent):
-                desk.arrive(at_us, event.ids)
-            elif isinstance(event, happened.Delivered):
-                desk.delivered(at_us, event)
-            elif isinstance(event, happened.Settled):
-                desk.settled(at_us, event)
-                if event.dead:
-                    self.desks[str(event.target)].arrive(at_us, event.dead)
-            elif isinstance(event, happened.Expired):
-                desk.tally.expired += len(event.ids)
-                desk.leave(at_us, event.ids)
-            if desk.watcher.waiting and isinstance(event, happened.Settled | happened.Expired):
-                desk.watcher.see(at_us, len(desk.living))
+            if isinstance(event, happened.Settled):
+                self.desks[event.queue].settled(event)
+            for step in self.ledger.take(event):
+                self.desks[step.queue].take(at_us, step)
+            if isinstance(event, happened.Settled | happened.Expired):
+                desk = self.desks[event.queue]
+                if desk.watcher.waiting:
+                    desk.watcher.see(at_us, len(desk.living))
+            expected += 1
         self._length = expected
 
     def read(self, after: int = 0) -> Iterator[happened.Event]:
@@ -171,8 +176,8 @@ def _handler(desk: _Desk) -> Callable[[Any], Any]:
 def run(scenario: Scenario, progress: Callable[[int], None] | None = None) -> list[Tally]:
     """Run a scenario on the emulator; a tally for each queue. `progress` hears of the moment reached."""
     load = scenario.load
-    desks = {setting.name: _Desk(scenario, setting) for setting in scenario.queues}
-    journal = Counting(desks)
+    journal = Counting(scenario)
+    desks = journal.desks
     limits = STRICT._replace(backlog_size_bytes=None)
     with Emulator(load.plan, load.seed, journal=journal, limits=limits) as emulator:
         for setting in scenario.queues:
@@ -188,6 +193,7 @@ def run(scenario: Scenario, progress: Callable[[int], None] | None = None) -> li
         for desk in desks.values():
             if desk.tally.rows[-1].at_us < end_us:
                 desk.row(end_us)
+            desk.count()
             desk.tally.end_us = end_us
             desk.tally.watches = desk.watcher.close()
     return [desk.tally for desk in desks.values()]

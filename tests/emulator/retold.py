@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from emulator import Emulator, Refused
 from emulator.engine.bodies.v8_values import ClonedError
+from emulator.engine.ledger.steps import steps
 from emulator.server.observe.logs import EventLog
 
 DEPARTURES = {
@@ -137,7 +138,8 @@ class Player:
         lines, log = [], EventLog()
         log._started = dict.fromkeys(range(1_000), 0)
         for event in self.emu.events[self._logged :]:
-            lines += [text for _, text, _ in log._lines(event) if text.startswith(("QUEUE", "Dropped", "Moving"))]
+            said = log._lines(event, did) if (did := steps(event)) else ()
+            lines += [text for _, text, _ in said if text.startswith(("QUEUE", "Dropped", "Moving"))]
         self._logged = len(self.emu.events)
         bodies = {id: body for body, id in self.ids.items()}
         return [re.sub("[0-9a-f]{32}", lambda found: bodies[found[0]], re.sub(r" \(\d+ms\)", "", line)) for line in lines]

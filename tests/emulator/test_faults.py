@@ -233,6 +233,35 @@ async def _awaited(sent):
     await sent
 
 
+def pulls(emu, face):
+    """Pull one message; what happened."""
+    queue = emu.create_queue("jobs")
+    emu.consume("jobs", type="http_pull")
+    queue.send(1)
+    if face == "over REST":
+        with httpx.Client(transport=Transport(emu), base_url=f"http://emulator{PATH}") as client:
+            (row,) = client.get("/queues").json()["result"]
+            assert client.post(f"/queues/{row['queue_id']}/messages/pull", json={}).status_code == 200
+    else:
+        queue.pull()
+    emu.advance(1)
+    return story(emu)
+
+
+@pytest.mark.parametrize(
+    ("fault", "tried", "face"),
+    [
+        *((name, sends, face) for name, row in FAULTS.items() if row.place == SEND for face in ("in process", "binding", "over REST")),
+        *((name, pulls, face) for name, row in FAULTS.items() if row.place == PULL for face in FACES),
+    ],
+)
+def test_a_fault_of_sends_or_pulls_acts_on_every_face(fault, tried, face):
+    calm, emu = Emulator(), Emulator(faults=Faults(**{fault: 1.0}))
+    assert (tried(emu, face), emu.queue("jobs").bodies()) != (tried(calm, face), calm.queue("jobs").bodies())
+    assert emu.account.chance.drawn[fault] > 0
+    assert f"{fault} " in str(emu.report()).replace("\n", " ")
+
+
 @pytest.mark.parametrize("face", ["in process", "binding", "over REST"])
 @pytest.mark.parametrize(("fault", "code", "stored"), [("refused_sends", 10250, []), ("lost_replies", 15000, [1])])
 def test_a_send_is_refused_or_its_answer_gets_lost(fault, code, stored, face):

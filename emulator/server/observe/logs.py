@@ -8,11 +8,10 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Any, TextIO
 
-from msgspec.structs import replace
-
 from emulator.core import events as happened
 from emulator.engine.bodies import json_text
 from emulator.engine.clock import WallClock, moment, real_seconds
+from emulator.engine.ledger.steps import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from emulator.core.events import Event
+    from emulator.engine.ledger.steps import Step
 
 EVENTS = logging.getLogger("cfq_emulator.events")
 REQUESTS = logging.getLogger("cfq_emulator.requests")
@@ -27,7 +27,6 @@ logging.getLogger("cfq_emulator").addHandler(logging.NullHandler())  # nothing i
 _TEXT_MAX, _IDS_MAX = 500, 100
 _LOGGED = "cfq_emulator.logged"
 """Marks a request that is logged already, so that two applications in each other log it once."""
-_FREQUENT = (happened.Sent, happened.Delivered, happened.Pulled)
 
 
 class JsonLines(logging.Formatter):
@@ -114,73 +113,70 @@ class EventLog:
         self._public = public
         self._started: dict[int, int] = {}
 
-    def tell(self, event: Event) -> None:
-        """Log one event, if anybody listens."""
-        if not EVENTS.isEnabledFor(logging.ERROR):
+    def tell(self, event: Event, steps: list[Step]) -> None:
+        """Log one event, with the steps that it was for messages, if anybody listens."""
+        if isinstance(event, _UNSAID) or not EVENTS.isEnabledFor(logging.ERROR):
             return
         if isinstance(event, happened.Delivered):
             self._started[event.batch] = event.at_us
         if isinstance(event, _FREQUENT) and not EVENTS.isEnabledFor(logging.DEBUG):
             return
-        event = self._renamed(event)
-        for level, text, fields in self._lines(event):
+        for level, text, fields in self._lines(event, steps):
             if EVENTS.isEnabledFor(level):
                 EVENTS.log(level, text, extra={"cfq": {"at": _iso(event.at_us), **fields}})
 
-    def _renamed(self, event: Any) -> Any:
-        """An event with the names by which its queues are called now."""
-        names = {
-            field: self._public(core) for field in ("queue", "target") if (core := getattr(event, field, None)) is not None
-        }
-        return replace(event, **names) if names else event
-
-    def _lines(self, event: Any) -> Iterator[tuple[int, str, dict[str, Any]]]:
-        name: str = getattr(event, "queue", "")
+    def _lines(self, event: Any, steps: list[Step]) -> Iterator[tuple[int, str, dict[str, Any]]]:
+        queue = self._public(event.queue)
+        here = [step for step in steps if step.kind not in _ELSEWHERE]
+        count = sum(len(step.ids) for step in here)
         if isinstance(event, happened.Settled):
-            ids = [*event.acked, *event.retried, *event.dead, *event.dropped, *event.expired, *event.repeated]
+            acked = sum(len(step.ids) for step in here if step.kind is Kind.ACKED)
             took_ms = (event.at_us - self._started.pop(event.batch, event.at_us)) // 1_000
-            fields: dict[str, Any] = {"queue": name, "acked": len(event.acked), "total": len(ids), "ms": took_ms}
-            fields["outcome"] = event.outcome
+            fields = {"queue": queue, "acked": acked, "total": count, "ms": took_ms, "outcome": event.outcome}
             if event.error:
                 fields["error"] = event.error[:_TEXT_MAX]
-            yield logging.INFO, f"QUEUE {name} {len(event.acked)}/{len(ids)} ({took_ms}ms)", fields
-        if isinstance(event, happened.Settled | happened.LeasesSettled | happened.LeasesLapsed):
-            yield from self._fates(event)
-        elif isinstance(event, happened.Expired):
-            yield _expired(name, event.ids)
+            yield logging.INFO, f"QUEUE {queue} {acked}/{count} ({took_ms}ms)", fields
+        if isinstance(event, _SETTLEMENTS):
+            for step in here:
+                yield from self._fates(queue, step)
         elif isinstance(event, happened.Purged):
-            count = len(event.ids)
-            yield logging.WARNING, f'Purged {count} messages from queue "{name}"', {"queue": name, "count": count}
+            yield logging.WARNING, f'Purged {count} messages from queue "{queue}"', {"queue": queue, "count": count}
         elif isinstance(event, happened.Redriven):
-            count, text = len(event.ids), f'Redrove {len(event.ids)} messages from queue "{name}" to queue "{event.target}"'
-            yield logging.WARNING, text, {"queue": name, "count": count, "target": event.target}
+            target = self._public(event.target)
+            text = f'Redrove {count} messages from queue "{queue}" to queue "{target}"'
+            yield logging.WARNING, text, {"queue": queue, "count": count, "target": target}
         elif isinstance(event, _FREQUENT):
-            kind = type(event).__name__.lower()
-            yield logging.DEBUG, kind, {"queue": name, "count": len(event.ids), "ids": list(event.ids)}
-        elif not isinstance(event, happened.ClockStopped | happened.LeasesExtended):
-            yield logging.INFO, _WORDS.get(type(event).__name__, type(event).__name__), {"queue": name}
+            kind, ids = type(event).__name__.lower(), [id for step in here for id in step.ids]
+            yield logging.DEBUG, kind, {"queue": queue, "count": count, "ids": ids}
+        else:
+            yield logging.INFO, _WORDS.get(type(event).__name__, type(event).__name__), {"queue": queue}
 
-    @staticmethod
-    def _fates(event: Any) -> Iterator[tuple[int, str, dict[str, Any]]]:
-        name = event.queue
-        for id in event.retried if EVENTS.isEnabledFor(logging.DEBUG) else ():
-            yield logging.DEBUG, f'Retrying message "{id}" on queue "{name}"...', {"queue": name, "id": id}
-        for id in event.dead:
-            text = f'Moving message "{id}" on queue "{name}" to dead letter queue "{event.target}"...'
-            yield logging.WARNING, text, {"queue": name, "id": id, "target": event.target}
-        for id in event.dropped:
-            text = f'Dropped message "{id}" on queue "{name}" after its last failed attempt!'
-            yield logging.ERROR, text, {"queue": name, "id": id}
-        if event.expired:
-            yield _expired(name, event.expired)
+    def _fates(self, queue: str, step: Step) -> Iterator[tuple[int, str, dict[str, Any]]]:
+        """A line for each message; one line, with the first of their ids, however many expired together."""
+        if step.kind is Kind.EXPIRED:
+            fields = {"queue": queue, "count": len(step.ids), "ids": list(step.ids[:_IDS_MAX])}
+            yield logging.WARNING, f'Expired {len(step.ids)} messages on queue "{queue}"', fields
+        if step.kind not in _EACH:
+            return
+        level, text = _EACH[step.kind]
+        there = {} if step.other is None else {"target": self._public(step.other)}
+        for id in step.ids if EVENTS.isEnabledFor(level) else ():
+            yield level, text.format(id=id, queue=queue, **there), {"queue": queue, "id": id, **there}
 
 
-def _expired(queue: str, ids: tuple[str, ...]) -> tuple[int, str, dict[str, Any]]:
-    """One line, however many expired together, with the first of their ids."""
-    text = f'Expired {len(ids)} messages on queue "{queue}"'
-    return logging.WARNING, text, {"queue": queue, "count": len(ids), "ids": list(ids[:_IDS_MAX])}
-
-
+_UNSAID = (happened.ClockStopped, happened.LeasesExtended)
+_FREQUENT = (happened.Sent, happened.Delivered, happened.Pulled)
+_SETTLEMENTS = (happened.Settled, happened.LeasesSettled, happened.LeasesLapsed, happened.Expired)
+_ELSEWHERE = frozenset({Kind.ARRIVED, Kind.REENTERED})
+"""Steps in the other queue, of which the first one's line tells."""
+_RETRYING = (logging.DEBUG, 'Retrying message "{id}" on queue "{queue}"...')
+_EACH = {
+    Kind.RETRIED: _RETRYING, Kind.LAPSED: _RETRYING,
+    Kind.DEAD_LETTERED: (
+        logging.WARNING, 'Moving message "{id}" on queue "{queue}" to dead letter queue "{target}"...',
+    ),
+    Kind.DROPPED: (logging.ERROR, 'Dropped message "{id}" on queue "{queue}" after its last failed attempt!'),
+}  # fmt: skip
 _WORDS = {
     "QueueCreated": "CreateQueue", "QueueChanged": "UpdateQueue", "QueueDeleted": "DeleteQueue",
     "ConsumerSet": "UpdateConsumerSettings", "ConsumerRemoved": "RemoveConsumer", "HandlerAttached": "AttachConsumer",

@@ -42,7 +42,7 @@ class Watch:
 
     def __init__(self, account: Account, store: Directory | None = None) -> None:
         self._lock = Lock()
-        self._tellers: list[Callable[[Event], None]] = []
+        self._tellers: list[Callable[[Event, list[Step]], None]] = []
         self._store = store
         self._attach(account, None if store is None else store.numbers)
 
@@ -95,8 +95,8 @@ class Watch:
                 self.account.listeners.remove(self._hear)
             self._attach(account, None)
 
-    def tell(self, teller: Callable[[Event], None]) -> None:
-        """Call a function with every event from now on."""
+    def tell(self, teller: Callable[[Event, list[Step]], None]) -> None:
+        """Call a function with every event from now on, and with the steps that it was for messages."""
         self._tellers.append(teller)
 
     def catch_up(self) -> None:
@@ -127,9 +127,10 @@ class Watch:
             return
         touched: dict[str, int] = {}
         for event in events[-new:] if new <= len(events) else islice(self.account.journal.read(seen), new):
+            steps = self.ledger.take(event)
             for teller in self._tellers:
-                teller(event)
-            touched |= _touched(event, self.ledger.take(event))
+                teller(event, steps)
+            touched |= _touched(event, steps)
         for name, at_us in touched.items():
             self._sample(self.account.state, name, at_us)
         if self.ledger.sequence - self._saved >= SAVED_EVENTS:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from emulator.workers.javascript.workerd.configuration import service, text
+from emulator.workers.javascript.workflows import LACKING, rows_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from emulator.workers.config import Config
+    from emulator.workers.javascript.workflows import Workflow
 
 _PLAIN = (str, int, float, bool, list, dict, type(None))
 
@@ -29,8 +32,17 @@ class Bound(NamedTuple):
     values: dict[str, Any]
 
 
-def bound_of(config: Config, place: int, given: Mapping[str, Any], places: Mapping[str, int]) -> Bound:
-    """The bindings of a configuration, with what a test gives. `places` are those of the account's Workers by name."""
+def bound_of(
+    config: Config,
+    place: int,
+    given: Mapping[str, Any],
+    places: Mapping[str, int],
+    workflows: Mapping[str, Workflow] = MappingProxyType({}),
+) -> Bound:
+    """The bindings of a configuration, with what a test gives. `places` are those of the account's Workers by name.
+
+    `workflows` are those that have an engine, by name.
+    """
     plain = {**config.variables, **{name: value for name, value in given.items() if isinstance(value, _PLAIN)}}
     fakes = {name: value for name, value in given.items() if not isinstance(value, _PLAIN)}
     rows: dict[str, str] = {name: _value(name, value) for name, value in plain.items()}
@@ -55,6 +67,11 @@ def bound_of(config: Config, place: int, given: Mapping[str, Any], places: Mappi
             native(str(row["binding"]), "service", "assets", str(config.file.absolute().parent / str(row["directory"])))
     rows |= dict(_of_workers(config, place, places))
     rows |= dict(_of_versions(config))
+    for each in rows_of(config):
+        name, workflow = str(each["binding"]), workflows.get(str(each.get("name")))
+        if workflow is not None and name not in fakes:
+            inner = f'(name = "binding", service = (name = {text(f"worker{workflow.place}")}, entrypoint = "WorkflowBinding"))'
+            rows[name] = _wrapping(name, "cfq-internal:workflows.js", [inner])
     for name, key in config.others.items():
         if name not in rows and name not in fakes:
             links.append(("fake", name))
@@ -75,6 +92,12 @@ def durable_of(config: Config, configs: list[Config]) -> list[str]:
         for key in ("new_classes", "new_sqlite_classes"):
             found |= dict.fromkeys(step.get(key) or ())
     return list(found)
+
+
+def guarded_of(config: Config, fakes: Mapping[str, Any]) -> str:
+    """The bindings whose calls stay inside of workerd: `OBJECTS:o,WORKER:s`, namespaces of objects and services."""
+    objects = [f"{row['name']}:o" for row in _rows(config, "durable_objects") if row["name"] not in fakes]
+    return ",".join(objects + [f"{row['binding']}:s" for row in _rows(config, "services") if row["binding"] not in fakes])
 
 
 def _own(config: Config, row: Mapping[str, Any]) -> bool:
@@ -109,6 +132,8 @@ def _lacking(config: Config, name: str, key: str) -> str:
         rows = [row for row in _rows(config, key) if name in {row.get("binding"), row.get("name")}]
         other = next((row.get(field) for row in rows), None)
         return f"env.{name} leads to the Worker {other!r}, which is not loaded: load its file with emu.worker(), or give {give}"
+    if key == "workflows":
+        return f"env.{name}: {LACKING}, or give the test's own, {give}"
     return f"env.{name}, a binding of {key}, is not emulated: give the test's own, {give}"
 
 

@@ -10,7 +10,7 @@ from emulator.engine.targets.python import NO_WAIT_FLAG
 from emulator.workers import setup
 from emulator.workers.bindings import Binding, Environment
 from emulator.workers.config import Config
-from emulator.workers.javascript.bindings import Bound, bound_of, durable_of
+from emulator.workers.javascript.bindings import Bound, bound_of, durable_of, guarded_of
 from emulator.workers.javascript.bundling.bundle import bundle
 from emulator.workers.javascript.bundling.evaluating import FIRST_LINE, Evaluated, evaluating
 from emulator.workers.javascript.bundling.options import build_options
@@ -24,6 +24,7 @@ from emulator.workers.javascript.workerd.configuration import Script
 from emulator.workers.javascript.workerd.object_alarms import ObjectAlarms
 from emulator.workers.javascript.workerd.runtime import Workerd
 from emulator.workers.javascript.workerd.services import Services
+from emulator.workers.javascript.workflows import engine_of, script_of, workflows_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from emulator.workers.javascript.bundling.bundle import Bundle
     from emulator.workers.javascript.bundling.options import BuildOptions
     from emulator.workers.javascript.toolchain import Toolchain
+    from emulator.workers.javascript.workflows import Workflow
     from emulator.workers.outgoing import Outgoing
 
 
@@ -79,16 +81,21 @@ def load(
     dev_vars = remembered(("dev vars", folder), lambda: read_dev_vars(folder))
     given = {**dev_vars, **(secrets or {}), **(bindings or {})}
     loaded = [*runtime.loaded, Loaded(config, date, built, evaluated, given)]
-    bound = _bound(loaded)
+    engine = engine_of(folder)
+    workflows = {} if engine is None else workflows_of([each.config for each in loaded])
+    bound = _bound(loaded, workflows)
     setup.install(host.account, config, host.claimed)
     worker = Worker(
         host, options.entry, config.script, _env(host, config, bound[-1]), place=len(runtime.loaded), runtime=runtime,
         source_map=mapped, exposes_codes=config.exposes_codes, responder=fetch, fakes=bound[-1].fakes,
-        assets=config.settings.get("assets") or {},
+        assets=config.settings.get("assets") or {}, guarded=guarded_of(config, bound[-1].fakes),
     )  # fmt: skip
     runtime.services.workers.append(worker)
     try:
-        _start(runtime, tools.workerd, [_script(place, *each) for place, each in enumerate(zip(loaded, bound, strict=True))])
+        scripts = [_script(place, *each) for place, each in enumerate(zip(loaded, bound, strict=True))]
+        if engine is not None:
+            scripts += [script_of(each, engine, scripts[each.worker].flags) for each in workflows.values()]
+        _start(runtime, tools.workerd, scripts)
     except SourceRefused as refused:
         runtime.services.workers.pop()
         raise SourceRefused(mapped(refused.text)) from None
@@ -153,12 +160,12 @@ def _runtime(host: Host) -> JavaScript:
     return made
 
 
-def _bound(loaded: list[Loaded]) -> list[Bound]:
+def _bound(loaded: list[Loaded], workflows: Mapping[str, Workflow]) -> list[Bound]:
     """The bindings of all, each with its exports that are Durable Objects."""
     places = {each.config.script: place for place, each in enumerate(loaded)}
     configs = [each.config for each in loaded]
     return [
-        bound_of(each.config, place, each.given, places)._replace(
+        bound_of(each.config, place, each.given, places, workflows)._replace(
             durable=tuple([name for name in durable_of(each.config, configs) if name in each.evaluated.exports])
         )
         for place, each in enumerate(loaded)

@@ -126,7 +126,7 @@ def test_lapses_between_two_commands_are_seen_by_the_second(emu, jobs):
     emu.consume("jobs", type="http_pull", max_retries=5)
     watch = Watch(emu.account)
     seen = []
-    watch.tell(lambda event: seen.append(type(event).__name__))
+    watch.tell(lambda event, _steps: seen.append(type(event).__name__))
     jobs.send(1)
     jobs.pull(visibility_timeout_ms=1_000)
     emu.advance(2)

@@ -96,10 +96,28 @@ DEFECTS = {
     ),
     "queue-unconsumed": Defect(producers=["events"], commands=[("create", "events")]),
     "queue-unused": Defect(commands=[("create", "attic")]),
+    **{
+        name: Defect(consumers=[consumer(name)], commands=attach(name, "--batch-size", "10", "--message-retries", "3"))
+        for name in ("message-near-limit", "retries-high", "dead-letters-arriving", "lag-above-settings", "concurrency-at-limit", "backlog-outlives-retention")
+    },
+    "dlq-grows-unread": Defect(
+        consumers=[consumer("signups", dead_letter_queue="signups-failed")],
+        commands=[*pull("signups-failed"), *attach("signups", dead="signups-failed")],
+    ),
 }  # fmt: skip
 """By the rule that finds it."""
-NOT_BY_WRANGLER = {"backlog-near-limit"}
-"""Nobody sends 20 GB for a test: the snapshot is made to say so."""
+MEASURED = {
+    "message-near-limit": [{"hour": 1, "written": 1, "largest_bytes": 118_000}],
+    "retries-high": [{"hour": 1, "delivered": 20, "succeeded": 10, "retries": 1.0}],
+    "dead-letters-arriving": [{"hour": 1, "delivered": 4, "dead_lettered": 1, "retries": 0.5}],
+    "lag-above-settings": [{"hour": 1, "delivered": 4, "lag_ms": 20_001.0}],
+    "concurrency-at-limit": [{"hour": 1, "backlog_messages": 0.0, "concurrency": 1.0}, {"hour": 2, "backlog_messages": 2_501.0, "concurrency": 200.0}],
+    "backlog-outlives-retention": [{"hour": 150, "succeeded": 24, "delivered": 24, "backlog_messages": 97.0}],
+    "dlq-grows-unread": [{"hour": 1, "written": 3}],
+}
+"""What is measured of a defect's queue: just enough. Of the retention of four days, 97 messages at one an hour need more."""
+NOT_BY_WRANGLER = {"backlog-near-limit", *MEASURED}
+"""Nobody sends 20 GB for a test, or for a week: the snapshot is made to say so."""
 
 
 def file_with(*names):
@@ -120,4 +138,9 @@ def snapshot_with(recorded, *names):
     queues = {name: dict(queue) for name, queue in recorded["queues"].items() if name in kept}
     if "backlog-near-limit" in names:
         queues["videos"] |= {"backlog_bytes": 20_000_000_000, "backlog_count": 200_000}
-    return {**recorded, "queues": queues}
+    if "backlog-outlives-retention" in names:
+        queues["backlog-outlives-retention"] |= {"backlog_count": 97}
+    hours = {name: MEASURED[name] for name in names if name in MEASURED}
+    hours = {"signups-failed" if name == "dlq-grows-unread" else name: rows for name, rows in hours.items()}
+    measured = {"start": "2025-12-29T00:00:00Z", "end": "2026-01-05T00:00:00Z", "queues": {name: {"id": "1", "hours": rows} for name, rows in hours.items()}}
+    return {**recorded, "queues": queues, "measured": measured}

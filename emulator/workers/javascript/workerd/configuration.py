@@ -18,7 +18,7 @@ from emulator.workers.javascript.workerd.process import CONFIG, DRIVER, OBJECTS,
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-RUNTIME = ("clock.js", "host.js", "timers.js", "timers_promises.js")
+RUNTIME = ("clock.js", "host.js", "outside.js", "timers.js", "timers_promises.js")
 """Our modules inside of a Worker's isolate."""
 DRIVER_DATE = "2025-04-01"
 _INTERNAL = ("fake.js", "missing.js")
@@ -41,6 +41,8 @@ class Script(NamedTuple):
     bindings: tuple[str, ...]
     links: tuple[tuple[str, str], ...]
     durable: tuple[str, ...]
+    builtin: tuple[tuple[str, bool, str], ...] = ()
+    """Modules beside those of the runtime: (name, whether only the runtime's own may import it, text)."""
 
     @property
     def calls_workers(self) -> bool:
@@ -62,7 +64,14 @@ def files(scripts: Sequence[Script]) -> dict[str, str | bytes]:
         services += [_worker(script), *(_link(script.place, *each) for each in dict.fromkeys(_links(script)))]
         drives += _drives(script)
     made |= {name: _runtime(name) for name in (*RUNTIME, *_INTERNAL)}
-    inner = ", ".join(f'(name = "cfq-internal:{name}", internal = true, esModule = embed {text(name)})' for name in _INTERNAL)
+    builtin = [(f"cfq-internal:{name}", True, name) for name in _INTERNAL]
+    for number, (name, internal, content) in enumerate(dict.fromkeys(each for script in scripts for each in script.builtin)):
+        made[f"builtin-{number}"] = content
+        builtin.append((name, internal, f"builtin-{number}"))
+    inner = ", ".join(
+        f"(name = {text(name)}, internal = {str(internal).lower()}, esModule = embed {text(file)})"
+        for name, internal, file in builtin
+    )
     listed = ",\n    ".join(services)
     made[CONFIG] = f"""using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (

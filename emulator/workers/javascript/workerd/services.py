@@ -62,7 +62,8 @@ class Services:
     def console(self, lines: Iterable[tuple[int, str, str]] | None) -> None:
         """What Workers wrote: which of them, level and text."""
         for place, level, text in lines or ():
-            self.workers[place].hear(level, text)
+            if place < len(self.workers):  # an engine of workflows is not a test's Worker
+                self.workers[place].hear(level, text)
 
     def answer(self, worker: int, kind: str, identity: str, request: Request) -> Any:
         """The answer to a request: a Reply, or a function that is given whom to tell it later."""

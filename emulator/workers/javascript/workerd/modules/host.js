@@ -1,6 +1,7 @@
 // Holds the Worker's own modules, calls their handlers, and evaluates them anew where a test wants a fresh Worker.
-import { DurableObject, WorkerEntrypoint } from "cloudflare:workers";
+import { DurableObject, WorkerEntrypoint, WorkflowEntrypoint } from "cloudflare:workers";
 import { ask, begun, live, say, seed, state, takeLines, textOf, whose, written } from "./clock.js";
+import { guard } from "./outside.js";
 
 const COLLECTED_TURNS = 250;  // V8 does not see what its objects hold in workerd, and would let it grow
 const HANDLERS = ["fetch", "queue", "scheduled", "email", "tail", "trace", "test"];
@@ -20,7 +21,8 @@ function doom(batch, place) {
 /** Runs a handler; what it writes and throws reaches Python. */
 async function run(call) {
   if (whose.getStore()) return call();
-  const store = { id: state.invocation, open: 0, parts: 1, heard: state.hears ? [] : undefined };
+  const store = { id: state.invocation, open: 0, parts: 1, guarded: state.guarded, heard: state.hears ? [] : undefined };
+  state.guarded = state.hears = false;
   live.add(store);
   return whose.run(store, async () => {
     let failure;
@@ -185,11 +187,16 @@ function ignored(calls) {
 /** With the name of its queue a batch brings the time, whose turn it is, the message at which a fault ends the process, and whether faults need to hear at once what is said of messages. */
 function turn(batch) {
   const [queue, told] = batch.queue.split("\n");
+  state.guarded = false;
   if (told === undefined) return;
   Object.defineProperty(batch, "queue", { value: queue, enumerable: true, configurable: true });
-  const [nowMs, id, dies, hears] = told.split(" ");
+  const [nowMs, id, dies, hears, guarded] = told.split(" ");
   begin(Number(nowMs), Number(id));
   state.hears = hears !== "";
+  if (guarded) {
+    guard(guarded);
+    state.guarded = true;
+  }
   if (dies !== "") doom(batch, Number(dies));
 }
 function begin(nowMs, id) {
@@ -239,6 +246,8 @@ export function shell(name) {
     const make = (args) => Reflect.construct(current[name], args);
     if (value.prototype instanceof WorkerEntrypoint)
       return class extends WorkerEntrypoint { constructor(...args) { super(...args); return make(args); } };
+    if (value.prototype instanceof WorkflowEntrypoint)
+      return class extends WorkflowEntrypoint { constructor(...args) { super(...args); return make(args); } };
     if (value.prototype instanceof DurableObject)
       return class extends DurableObject { constructor(...args) { super(...args); return make(args); } };
     if (durable.has(name)) return class { constructor(...args) { return make(args); } };

@@ -1,0 +1,94 @@
+"""Messages wait longer than the settings of their consumer explain.
+
+## What it does
+Reports a queue that a Worker consumes and of which in an hour the deliveries came later on average than if each had been the
+last retry: `delivery_delay`, and `max_batch_timeout` and `retry_delay` for every retry. Delays in the code are not known.
+
+## Why it matters
+Then messages wait because the consumer does not keep up, or does not run.
+
+## Bad
+In the account:
+```json account
+{ "queues": {
+  "orders": { "consumers": [{ "script_name": "shop", "dead_letter_queue": "orders-dlq" }] },
+  "orders-dlq": { "consumers": [{ "type": "http_pull" }] } },
+"measured": { "start": "2026-01-04T00:00:00Z", "end": "2026-01-05T00:00:00Z",
+  "queues": { "orders": { "id": "1", "hours": [
+    { "hour": 13, "delivered": 10, "lag_ms": 7200000 }
+  ] } } } }
+```
+In the file:
+```jsonc
+{ "queues": { "consumers": [{ "queue": "orders", "dead_letter_queue": "orders-dlq" }] } }
+```
+
+## Good
+In the account:
+```json account
+{ "queues": {
+  "orders": { "consumers": [{ "script_name": "shop", "dead_letter_queue": "orders-dlq" }] },
+  "orders-dlq": { "consumers": [{ "type": "http_pull" }] } },
+"measured": { "start": "2026-01-04T00:00:00Z", "end": "2026-01-05T00:00:00Z",
+  "queues": { "orders": { "id": "1", "hours": [
+    { "hour": 13, "delivered": 10, "lag_ms": 5000 }
+  ] } } } }
+```
+In the file:
+```jsonc
+{ "queues": { "consumers": [{ "queue": "orders", "dead_letter_queue": "orders-dlq" }] } }
+```
+"""
+
+from __future__ import annotations
+
+from cfq_lint.facts import limits
+from cfq_lint.facts.durations import about
+from cfq_lint.model.finding import Finding, Severity
+from cfq_lint.model.measured import lag_seconds
+from cfq_lint.rules import signs
+from cfq_lint.rules._measured import batch_seconds, retries, seen
+from cfq_lint.rules.rule import LIVE, RUN, Rule
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cfq_lint.model.account_facts import Facts
+    from cfq_lint.model.topology import Topology
+
+
+def check(topology: Topology, facts: Facts) -> Iterator[Finding]:
+    """At most one finding a queue, where the run first names it."""
+    for each in seen(topology, facts):
+        consumer, lag = each.pushed, each.hours.highest("lag_ms")
+        if consumer is None or lag is None:
+            continue
+        most, wait = retries(consumer), batch_seconds(consumer)
+        promised = (each.facts.delivery_delay or 0) + wait + most * (wait + (consumer.settings.get("retry_delay") or 0))
+        late = [hour for hour in each.hours.hours if hour.lag_ms is not None and lag_seconds(hour.lag_ms) > promised]
+        if not late:
+            continue
+        message = (
+            f"messages of {each.name!r} wait longer than its consumer's settings explain ({about(round(lag_seconds(lag[0])))}"
+            f" on average in the hour from {each.measured.at(lag[1])}, at most {about(round(promised))} with all retries;"
+            f" {len(late)} hours of {each.measured.window}); see why it does not keep up"
+        )
+        yield RULE.finding(each.spot.place, message, environment=each.spot.environment, severity=each.spot.severity)
+
+
+RULE = Rule(
+    "CFQ919",
+    "lag-above-settings",
+    Severity.WARNING,
+    limits.PAGE_METRICS,
+    limits.READ_PAGES,
+    needs=LIVE,
+    limits=(
+        "max_retries_default",
+        "batch_timeout_default",
+    ),
+    visit=RUN,
+    signs=(signs.ACCOUNT,),
+    check=check,
+)
