@@ -67,8 +67,8 @@ def bound_of(
             native(str(row["binding"]), "service", "assets", str(config.file.absolute().parent / str(row["directory"])))
     rows |= dict(_of_workers(config, place, places))
     rows |= dict(_of_versions(config))
-    for each in rows_of(config):
-        name, workflow = str(each["binding"]), workflows.get(str(each.get("name")))
+    for row in rows_of(config):
+        name, workflow = str(row["binding"]), workflows.get(str(row.get("name")))
         if workflow is not None and name not in fakes:
             inner = f'(name = "binding", service = (name = {text(f"worker{workflow.place}")}, entrypoint = "WorkflowBinding"))'
             rows[name] = _wrapping(name, "cfq-internal:workflows.js", [inner])

@@ -72,7 +72,7 @@ def workflows_of(configs: Sequence[Config]) -> dict[str, Workflow]:
     return found
 
 
-def rows_of(config: Config) -> list[Mapping[str, Any]]:
+def rows_of(config: Config) -> list[dict[str, Any]]:
     """The rows of a configuration."""
     return [row for row in config.settings.get("workflows") or () if isinstance(row, dict) and row.get("binding")]
 
