@@ -30,7 +30,8 @@ section, article { background: var(--card); border: 1px solid var(--line); borde
   border-radius: 999px; padding: 0 .625rem; }
 .pass { color: var(--good); } .fail { color: var(--bad); } .unknown { color: var(--open); } .not-asked { color: var(--soft); }
 .queue { border-top: 1px solid var(--line); margin-top: .75rem; padding-top: .75rem; }
-.queue h4, h3.finding { margin: 0 0 .25rem; font-size: .9375rem; display: flex; flex-wrap: wrap; gap: .25rem .75rem; align-items: center; }
+.queue h4, h3.finding { margin: 0 0 .25rem; font-size: .9375rem; display: flex; flex-wrap: wrap;
+  gap: .25rem .75rem; align-items: center; }
 .head { display: flex; flex-wrap: wrap; gap: .25rem .75rem; align-items: center; justify-content: space-between; }
 ul { margin: .375rem 0; padding-left: 1.25rem; } li { margin: .125rem 0; }
 .kind { display: inline-block; min-width: 4.5rem; color: var(--soft); font-size: .8125rem; }

@@ -63,8 +63,9 @@ def _findings(findings: Iterable[Finding]) -> str:
 
 def _finding(finding: Finding) -> str:
     where = finding.path if finding.path == "account" else f"{finding.path}:{finding.line}:{finding.column}"
+    badge = f'<span class="verdict {_SEVERITIES[finding.severity]}">{escaped(finding.severity)}</span>'
     return (
-        f'<div class="queue"><h3 class="finding"><span class="verdict {_SEVERITIES[finding.severity]}">{escaped(finding.severity)}</span>'
+        f'<div class="queue"><h3 class="finding">{badge}'
         f" <span>{escaped(finding.code)} {escaped(finding.name)}</span></h3>"
         f'<p>{sentence(finding.message)}</p><p class="soft"><span class="where">{escaped(where)}</span>'
         f" {link(finding.url, 'Source')}</p></div>"
