@@ -161,7 +161,7 @@ class Document:
     def comments_of(self, text: str) -> list[tuple[int, int]]:
         """The spans of the comments in a part of the text that starts outside of strings and comments."""
         if self.syntax == TOML:
-            from cfq_lint.source.toml import comments  # most runs read one language only
+            from cfq_lint.source.toml_tables import comments  # most runs read one language only
         elif self.syntax == TYPESCRIPT:
             from cfq_lint.source.cloudflare_config.syntax import comments
         else:

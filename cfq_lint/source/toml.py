@@ -12,8 +12,6 @@ A usual statement, be it `key = "text"`, a number, a boolean or a header, is one
 does not take is read slowly, with at most one fault a statement, since what follows a first mistake is often its consequence.
 Possessive quantifiers and atomic groups keep every match linear; as in `jsonc`, none of the former stands behind a group.
 After FAULTS_MAX faults reading stops.
-
-The module is longer than most: statements, tables and the way back to the next statement share one reader's state.
 """
 
 from __future__ import annotations
@@ -30,24 +28,20 @@ from cfq_lint.source.node import (
     NUMBER,
     OBJECT,
     STRING,
-    Fault,
     Member,
     Node,
     Tree,
 )
+from cfq_lint.source.toml_tables import BARE, INLINE, PATH, TOO_DEEP, Table, Tables
 from cfq_lint.source.toml_values import (
     ANY_STRING,
-    BASIC,
     CONTROL,
-    LITERAL,
     WORD,
-    escape_of_1_1,
     found_at,
     lacks_seconds,
     read_string,
     read_word,
     show,
-    unescape,
     why_broken,
 )
 
@@ -55,34 +49,26 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     Keys = list[tuple[str, int, int]]  # the parts of a dotted key, each with its span
 
-_BARE = r"[A-Za-z0-9_-]++"
-_KEY = rf"(?:{_BARE}|{BASIC}|{LITERAL})"
-_PATH = rf"{_KEY}(?>(?:[ \t]*+\.[ \t]*+{_KEY})*)"
 _COMMENT = rf"#[^{CONTROL}]*+"
 _END = rf"[ \t]*+(?>(?:{_COMMENT})?)(?:\r?\n|\Z)"
 _BLANK = rf"(?>(?:[ \t]*+(?>(?:{_COMMENT})?)\r?+\n)*)[ \t]*+"
 # The usual statement. Groups: 1 key and, where its value is as plain, 2 text, 3 integer, 4 boolean; or 5 [ again, 6 header.
 _statement = re.compile(
-    rf"{_BLANK}(?:({_BARE})[ \t]*+=[ \t]*+"
+    rf"{_BLANK}(?:({BARE})[ \t]*+=[ \t]*+"
     rf'(?:(?:"([^"\\{CONTROL}]*+)"|(-?[1-9][0-9]{{0,14}}|0)|(true|false)){_END})?'
-    rf"|\[(\[)?({_BARE}(?>(?:\.{_BARE})*))\](?(5)\]){_END})"
+    rf"|\[(\[)?({BARE}(?>(?:\.{BARE})*))\](?(5)\]){_END})"
 ).match
-_simple_key = re.compile(rf"({_BARE})[ \t]*+=[ \t]*+").match
-_simple_name = re.compile(_BARE).fullmatch
+_simple_key = re.compile(rf"({BARE})[ \t]*+=[ \t]*+").match
 _simple_string = re.compile(rf'"(?!"")([^"\\{CONTROL}]*+)"').match
 _end = re.compile(_END).match
 _gap = re.compile(rf"(?>(?:[ \t\n]++|\r\n|{_COMMENT})*)").match
 # What follows is for what is less usual; such patterns are compiled when they are first needed, and `re` keeps them.
 # The start of a line that can hardly be anything but a statement: where reading goes on after a bracket that nothing closes.
-_FRESH_HEADER = rf"[ \t]*+\[\[?[ \t]*+(?!(?:true|false|inf|nan)[ \t]*\])(?=[A-Za-z_]){_PATH}[ \t]*+\]\]?{_END}"
-_FRESH = rf"[ \t]*+{_PATH}[ \t]*+=|{_FRESH_HEADER}"
-_COMMENTED_HEADER = rf"#[# \t]*+(\[\[?[ \t]*+{_PATH}[ \t]*+\]\]?)[ \t]*+(?:#.*)?"
+_FRESH_HEADER = rf"[ \t]*+\[\[?[ \t]*+(?!(?:true|false|inf|nan)[ \t]*\])(?=[A-Za-z_]){PATH}[ \t]*+\]\]?{_END}"
+_FRESH = rf"[ \t]*+{PATH}[ \t]*+=|{_FRESH_HEADER}"
 _LOOK_MAX = 4_096
 """So many characters are searched for the bracket that closes, before it is taken to be missing."""
 _CLOSERS = {OBJECT: "}", ARRAY: "]"}
-_KINDS = {STRING: "a string", NUMBER: "a number", BOOLEAN: "a boolean", ARRAY: "an array", BROKEN: "a broken value"}
-_HEADER, _DOTTED, _INLINE = "header", "dotted", "inline"
-_TOO_DEEP = f"nested deeper than {DEPTH_MAX} levels"
 _BARE_RULE = "a key without quotes holds only A-Z, a-z, 0-9, `_` and `-`"
 
 
@@ -93,45 +79,6 @@ def parse(text: str) -> Tree:
     that is refused is not in the tree. A member whose value is broken is there: BROKEN, or a container of what could be read.
     """
     return _Reader(text).read()
-
-
-def comments(text: str) -> list[tuple[int, int]]:
-    """The spans of all comments, `#` included and line ends not; also of a broken text, in linear time."""
-    if "#" not in text:
-        return []
-    # Strings are matched as well, so that a `#` inside them is passed over.
-    pattern = re.compile(rf"{ANY_STRING}|(#[^\r\n]*+(?>(?:\r(?!\n)[^\r\n]*+)*))")
-    return [match.span(1) for match in pattern.finditer(text) if match.lastindex]
-
-
-class _Table(Node):
-    """A table while it is read: its members by name as well, and who owns it.
-
-    `owner` is None for a table that only deeper headers imply, which anyone may define; _HEADER for one that has its own, to
-    which nobody else adds; _DOTTED for one that dotted keys made, which statements below the same header may add to (no others
-    can reach it but by a header, and that is refused); _INLINE for braces, which are complete.
-    """
-
-    __slots__ = ("index", "owner")
-
-    def __init__(self, start: int, end: int, owner: str | None) -> None:
-        self.kind = OBJECT
-        self.start = start
-        self.end = end
-        self.value: list[Member] = []
-        self.index: dict[str, Member] = {}
-        self.owner = owner
-
-    def add(self, key: str, start: int, end: int, node: Node) -> Node:
-        member = self.index[key] = Member(key, start, end, node)
-        self.value.append(member)
-        return node
-
-
-class _Tables(Node):
-    """An array of tables, which headers made and may add to."""
-
-    __slots__ = ()
 
 
 class _Open:
@@ -154,25 +101,17 @@ class _Lost(Exception):  # noqa: N818 - it is caught one call further out and ne
         self.fresh = fresh
 
 
-class _Reader:
+class _Reader(Tables):
     """One pass over one text.
 
-    `table` is where keys go now, `array` the array of tables that it belongs to, `level` its depth. `end` is the end of the
-    last statement, `told` says that this one has its fault, `looked` is how far `_look` has looked. `tail` is the start of a
-    line and a pattern: if that line matches it, it is no statement but the rest of the broken one above.
+    `looked` is how far `_look` has looked. `tail` is the start of a line and a pattern: if that line matches it, it is no
+    statement but the rest of the broken one above.
     """
 
     def __init__(self, text: str) -> None:
-        self.text = text
-        self.faults: list[Fault] = []
-        self.newer: Fault | None = None
-        self.root = self.table = _Table(0, len(text), _HEADER)
-        self.array: Node | None = None
-        self.level = self.end = self.looked = 0
-        self.told = False
+        super().__init__(text)
+        self.looked = 0
         self.tail: tuple[int, str] | None = None
-        self.comments: list[tuple[int, int]] | None = None
-        self.hinted: set[int] = set()
 
     def read(self) -> Tree:
         text, position, length = self.text, 0, len(self.text)
@@ -229,7 +168,7 @@ class _Reader:
             return self._after_brackets(position, [])
         if found == "[":
             return self._slow_header(position)
-        match = re.compile(_PATH).match(text, position)
+        match = re.compile(PATH).match(text, position)
         if match is None:
             self._unexpected(position, "a key or a `[header]`", _BARE_RULE)
             return self._after_brackets(position, [])
@@ -257,7 +196,7 @@ class _Reader:
         """The value of a key and the rest of its line."""
         level = self.level + len(keys) - 1
         if level >= DEPTH_MAX:
-            self._fault(*keys[-1][1:], _TOO_DEEP)
+            self._fault(*keys[-1][1:], TOO_DEEP)
             return self._after_brackets(position, [])
         self.looked = position
         try:
@@ -293,9 +232,6 @@ class _Reader:
         self._unexpected(position, f"a newline or a comment after the {thing}")
         return self._after_brackets(position, []) if thing == "value" else self._next_line(position)
 
-    def _next_line(self, position: int) -> int:
-        return self.text.find("\n", position) + 1 or len(self.text)
-
     def _after_brackets(self, position: int, brackets: list[str]) -> int:
         return self._scan(position, brackets, re.compile(_FRESH), len(self.text))[0]
 
@@ -328,7 +264,7 @@ class _Reader:
         text = self.text
         many = text.startswith("[[", position)
         at = self._blanks(position + 1 + many)
-        match = re.compile(_PATH).match(text, at)
+        match = re.compile(PATH).match(text, at)
         if match is None:
             self._unexpected(at, "the name of a table", _BARE_RULE)
             self._header(many, [])
@@ -345,76 +281,6 @@ class _Reader:
         self._header(many, keys if text[at : at + 1] in ("", "\r", "\n", "#", "]") else [])
         return self._next_line(at)
 
-    def _header(self, many: bool, keys: Keys) -> None:
-        """Make the table of a header current; where it cannot be, or has no name, one that is not in the tree."""
-        self._finish()
-        self.array, self.level = None, 0
-        table = self._define(many, keys) if keys else None
-        self.table = _Table(0, 0, _HEADER) if table is None else table
-
-    def _finish(self) -> None:
-        if self.table is not self.root:
-            self.table.end = self.end
-        if self.array is not None:
-            self.array.end = self.end
-
-    def _define(self, many: bool, keys: Keys) -> _Table | None:
-        table, level = self.root, int(many)
-        for key, start, end in keys[:-1]:
-            level += 1
-            member = table.index.get(key)
-            child = table.add(key, start, end, _Table(start, end, None)) if member is None else member.node
-            if type(child) is _Tables:
-                child = child.value[-1]
-                level += 1
-            if type(child) is not _Table or child.owner is _INLINE:
-                self._fault(start, end, self._closed(table.index[key]))
-                return None
-            if level >= DEPTH_MAX:
-                self._fault(start, end, _TOO_DEEP)
-                return None
-            table = child
-        key, start, end = keys[-1]
-        self.level = level + 1
-        first = self.text.rindex("[", 0, keys[0][1]) - many
-        closed = self.text.find("]", end)
-        closers = 2 if many and self.text.startswith("]]", closed) else 1
-        self.end = last = closed + closers if 0 < closed < self._next_line(end) else end
-        member = table.index.get(key)
-        new = _Table(first, last, _HEADER)
-        if member is None:
-            self.array = _Tables(ARRAY, first, last, [new]) if many else None
-            table.add(key, start, end, self.array or new)
-            return new
-        node = member.node
-        if many and type(node) is _Tables:
-            self.array = node
-            node.value.append(new)
-            return new
-        if not many and type(node) is _Table and node.owner is None:
-            node.owner, node.start = _HEADER, first
-            member.start, member.end = start, end
-            return node
-        self._fault(start, end, self._defined(member, many))
-        return None
-
-    def _put(self, base: _Table, keys: Keys, node: Node) -> None:
-        """Enter a value below `base`, the table of the last header or an inline table."""
-        table = base
-        for key, start, end in keys[:-1]:
-            member = table.index.get(key)
-            child = table.add(key, start, end, _Table(start, end, _DOTTED)) if member is None else member.node
-            if type(child) is not _Table or child.owner is _HEADER or child.owner is _INLINE:
-                self._fault(start, end, self._closed(table.index[key]))
-                return
-            child.owner = _DOTTED
-            table = child
-        key, start, end = keys[-1]
-        if key in table.index:
-            self._repeated(table.index[key], start, end)
-        else:
-            table.add(key, start, end, node)
-
     # Values
 
     def _value(self, position: int, level: int) -> tuple[Node, int]:
@@ -427,9 +293,9 @@ class _Reader:
             if found == "[" or found == "{":  # noqa: PLR1714 - the quicker way to ask
                 level = opened[-1].level + (len(opened[-1].keys) or 1) if opened else level + 1
                 if level > DEPTH_MAX:
-                    self._fault(position, position + 1, _TOO_DEEP)
+                    self._fault(position, position + 1, TOO_DEEP)
                     raise _Lost(position, opened)
-                node = Node(ARRAY, position, position, []) if found == "[" else _Table(position, position, _INLINE)
+                node = Node(ARRAY, position, position, []) if found == "[" else Table(position, position, INLINE)
                 outer = outer or node
                 opened.append(_Open(node, level))
                 position = self._separators(position + 1, opened, ready=True)
@@ -496,7 +362,7 @@ class _Reader:
         if simple:
             opened[-1].keys = [(simple[1], *simple.span(1))]
             return simple.end()
-        match = re.compile(_PATH).match(self.text, position)
+        match = re.compile(PATH).match(self.text, position)
         if match is None:
             self._look(position, opened)
             self._unexpected(position, "a key or `}`", _BARE_RULE)
@@ -573,43 +439,7 @@ class _Reader:
         self._fault(start, start + 1, f"this `{self.text[start]}` is not closed: expected `{closer}` before {before}")
         return _Lost(at, opened, fresh=True)
 
-    # Keys and what to say
-
-    def _split(self, start: int, end: int) -> Keys:
-        name = self.text[start:end]
-        if _simple_name(name):
-            return [(name, start, end)]
-        keys = []
-        for match in re.compile(_KEY).finditer(self.text, start, end):
-            key = match[0]
-            quote = key[0]
-            if quote == '"' or quote == "'":  # noqa: PLR1714 - the quicker way to ask
-                key = key[1:-1]
-                if quote == '"' and "\\" in key:
-                    key, wrong = unescape(key, match.start() + 1)
-                    if wrong:
-                        self._fault(*wrong)
-                    self._escapes(*match.span())
-            keys.append((key, *match.span()))
-        return keys
-
-    def _fault(self, start: int, end: int, message: str) -> None:
-        if not self.told and len(self.faults) < FAULTS_MAX:
-            self.told = True
-            self.faults.append(Fault(start, end, message))
-
-    def _newer(self, start: int, end: int, what: str) -> None:
-        if self.newer is None:
-            self.newer = Fault(start, end, what)
-
-    def _escapes(self, start: int, end: int) -> None:
-        if self.newer is None and self.text.startswith('"', start) and "\\" in self.text[start:end]:
-            span = escape_of_1_1(self.text, start, end)
-            if span is not None:
-                self._newer(*span, f"the escape {show(self.text[slice(*span)])}")
-
-    def _line(self, position: int) -> int:
-        return self.text.count("\n", 0, position) + 1
+    # What to say
 
     def _unexpected(self, position: int, wanted: str, rule: str = "") -> None:
         """A fault at whatever stands at `position`; `rule` is told where a character is what is wrong."""
@@ -618,49 +448,3 @@ class _Reader:
         end, shown = found_at(self.text, position)
         told = f"; {rule}" if rule and end > position and self.text[position] not in "\r#=,.:[]{}" else ""
         self._fault(position, end, f"expected {wanted}, found {shown}{told}")
-
-    def _repeated(self, member: Member, start: int, end: int) -> None:
-        """A key that its table has already; where a header is commented out between the two, that is told, once a header."""
-        if self.told:
-            return
-        message = (
-            f"{show(member.key)} is already defined on line {self._line(member.start)}; a TOML table cannot have a key twice"
-        )
-        if self.comments is None:
-            self.comments = comments(self.text)
-        for first, last in reversed(self.comments):
-            if first < member.end:
-                break
-            match = re.compile(_COMMENTED_HEADER).fullmatch(self.text, first, last) if last <= start else None
-            if match:
-                if first in self.hinted:
-                    return
-                self.hinted.add(first)
-                message += (
-                    f". The header {show(match[1])} on line {self._line(first)} is commented out while the keys below it are"
-                    " live: uncomment it, or comment them out as well"
-                )
-                break
-        self._fault(start, end, message)
-
-    def _closed(self, member: Member) -> str:
-        """Why no key can be put below this one."""
-        key, node, line = show(member.key), member.node, self._line(member.start)
-        if type(node) is _Tables:
-            return f"{key} is an array of tables (line {line}); dotted keys cannot add to it, only `[[…]]` headers can"
-        if type(node) is not _Table:
-            return f"{key} is {_KINDS.get(node.kind, 'a ' + node.kind)} (line {line}), not a table; no key can stand below it"
-        if node.owner is _INLINE:
-            return f"{key} is an inline table, complete as it stands on line {line}; nothing can be added to it"
-        return f"{key} is defined by its own header on line {line}; its keys stand there"
-
-    def _defined(self, member: Member, many: bool) -> str:
-        """Why no header can define this key."""
-        key, node, line = show(member.key), member.node, self._line(member.start)
-        if type(node) is _Tables:
-            return f"{key} is an array of tables since line {line}; one more of them has a header in double brackets"
-        if type(node) is not _Table or node.owner is _INLINE or node.owner is _DOTTED:
-            return f"{key} is already defined on line {line}; a header cannot define it again"
-        if many:
-            return f"{key} is a table since line {line}, not an array of tables; no header in double brackets can add to it"
-        return f"the table {key} is already defined by a header on line {line}; its keys stand together below one header"

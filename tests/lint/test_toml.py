@@ -14,7 +14,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cfq_lint.source.node import ARRAY, BROKEN, DATETIME, DEPTH_MAX, FAULTS_MAX, OBJECT, STRING
-from cfq_lint.source.toml import comments, parse
+from cfq_lint.source.toml import parse
+from cfq_lint.source.toml_tables import comments
 
 from .support import FIXTURES
 
