@@ -29,7 +29,7 @@ _RANK = 4
 _CHANGES = 3
 """How often in a run the preferences of its orders change."""
 _LOOK_EVERY = 16
-_STATES_MAX = 100_000
+_STATES_MAX = 20_000
 """So many states are remembered; those that come later are met anew."""
 
 

@@ -190,7 +190,9 @@ class Told:
                 return "the Worker dies while it waits"
             return f"the Worker dies {'right after' if behind else 'before'} {at}"
         if label == "crashes":
-            return f"the Worker dies as it reads {self.name(place[value - 1])}"
+            return (
+                "the endpoint is not reached" if place is None else f"the Worker dies as it reads {self.name(place[value - 1])}"
+            )
         if label in {"late_answers", "slow"}:
             what = "the Worker goes on" if label == "slow" or not where else f"the answer of {where} comes"
             return f"{what} {span(LATE_SECONDS[value])} later"

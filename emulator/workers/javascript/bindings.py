@@ -77,6 +77,12 @@ def durable_of(config: Config, configs: list[Config]) -> list[str]:
     return list(found)
 
 
+def guarded_of(config: Config, fakes: Mapping[str, Any]) -> str:
+    """The bindings whose calls stay inside of workerd: `OBJECTS:o,WORKER:s`, namespaces of objects and services."""
+    objects = [f"{row['name']}:o" for row in _rows(config, "durable_objects") if row["name"] not in fakes]
+    return ",".join(objects + [f"{row['binding']}:s" for row in _rows(config, "services") if row["binding"] not in fakes])
+
+
 def _own(config: Config, row: Mapping[str, Any]) -> bool:
     return row.get("script_name") in {None, config.script}
 

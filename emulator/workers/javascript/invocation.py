@@ -40,7 +40,7 @@ class Invocation:
     process was ended by a fault, or its time was over. `asked` counts what it has asked of bindings and other servers.
     """
 
-    __slots__ = ("asked", "calls", "dead", "delivery", "ended", "failures", "id", "on_end", "worker")
+    __slots__ = ("asked", "calls", "dead", "delivery", "ended", "failures", "id", "on_end", "points", "worker")
 
     def __init__(self, id: int, worker: int, delivery: Delivery | None, on_end: Callable[[Invocation], None]) -> None:
         self.id, self.worker, self.delivery, self.on_end = id, worker, delivery, on_end
@@ -50,6 +50,8 @@ class Invocation:
         """What the handler said of its messages, in order, where some of it has no effect or it slept meanwhile."""
         self.dead = False
         self.asked = 0
+        self.points: dict[str, int] = {}
+        """Where a fault ends its process in calls that stay inside of workerd, by the number of the call."""
 
     @property
     def over(self) -> bool:

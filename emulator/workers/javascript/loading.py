@@ -10,7 +10,7 @@ from emulator.engine.targets.python import NO_WAIT_FLAG
 from emulator.workers import setup
 from emulator.workers.bindings import Binding, Environment
 from emulator.workers.config import Config
-from emulator.workers.javascript.bindings import Bound, bound_of, durable_of
+from emulator.workers.javascript.bindings import Bound, bound_of, durable_of, guarded_of
 from emulator.workers.javascript.bundling.bundle import bundle
 from emulator.workers.javascript.bundling.evaluating import FIRST_LINE, Evaluated, evaluating
 from emulator.workers.javascript.bundling.options import build_options
@@ -84,7 +84,7 @@ def load(
     worker = Worker(
         host, options.entry, config.script, _env(host, config, bound[-1]), place=len(runtime.loaded), runtime=runtime,
         source_map=mapped, exposes_codes=config.exposes_codes, responder=fetch, fakes=bound[-1].fakes,
-        assets=config.settings.get("assets") or {},
+        assets=config.settings.get("assets") or {}, guarded=guarded_of(config, bound[-1].fakes),
     )  # fmt: skip
     runtime.services.workers.append(worker)
     try:

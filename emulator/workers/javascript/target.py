@@ -34,12 +34,15 @@ class JavaScriptError(Exception):
 
 
 class WorkerdTarget:
-    """The queue handler of a Worker, by its place. `mapped` puts a stack on the lines of the source."""
+    """The queue handler of a Worker, by its place. `mapped` puts a stack on the lines of the source.
+
+    `guarded` are the bindings whose calls stay inside of workerd, as the module outside.js has them.
+    """
 
     name = WORKERD
 
-    def __init__(self, runtime: Workerd, worker: int, mapped: Any) -> None:
-        self.runtime, self._worker, self._mapped = runtime, worker, mapped
+    def __init__(self, runtime: Workerd, worker: int, mapped: Any, guarded: str = "") -> None:
+        self.runtime, self._worker, self._mapped, self._guarded = runtime, worker, mapped, guarded
         self._running: dict[int, Invocation] = {}
 
     def deliver(self, delivery: Delivery) -> Settle | None:
@@ -56,9 +59,11 @@ class WorkerdTarget:
                 delivery.end(settle)
 
         given = batch_of(delivery)
-        place = delivery.choose(len(delivery.event.ids) + 1, "crashes")
+        place = delivery.choose(len(delivery.event.ids) + 1, "crashes", delivery.event.ids)
         if place:
             given["dies"] = place - 1
+        if self._guarded and delivery.active:
+            given["guarded"] = self._guarded
         invocation = self.runtime.begin(self._worker, "queue", given, ended, delivery)
         inside = False
         if found:

@@ -47,8 +47,9 @@ class Worker(Attachable):
         responder: Callable[[Outgoing], Any] | None,
         fakes: Mapping[str, Any],
         assets: Mapping[str, Any],
+        guarded: str = "",
     ) -> None:
-        self.assets = assets
+        self.assets, self._guarded = assets, guarded
         self.env, self.responder, self.fakes, self.exposes_codes = env, responder, dict(fakes), exposes_codes
         self.name = name
         self.console: list[Line] = []
@@ -58,7 +59,7 @@ class Worker(Attachable):
 
     def target(self) -> Target:
         """Where its batches go."""
-        return WorkerdTarget(self._runtime, self._place, self._mapped)
+        return WorkerdTarget(self._runtime, self._place, self._mapped, self._guarded)
 
     async def fetch(self, request: Any, init: Any = None, /, **options: Any) -> Response:
         """Let the Worker answer a Request, or a URL (or path) with a Request's options. Virtual time passes as it asks.

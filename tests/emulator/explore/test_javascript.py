@@ -2,14 +2,61 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 
 from emulator import explore
 from emulator.explore import at_most_once
+from emulator.explore.schedule import Schedule
+from emulator.explore.story import Told
+from emulator.explore.world import World
 from tests.emulator.explore.twins import WORKERS
 
 pytestmark = pytest.mark.usefixtures("tools")
 TYPESCRIPT = WORKERS.parent / "guard_after_effect_ts" / "wrangler.jsonc"
+
+
+INSIDE = WORKERS.parent / "inside_ts" / "wrangler.jsonc"
+
+
+def inside(emu):
+    worker = emu.worker(INSIDE, fetch=lambda _request: (200, "booked"))
+    emu.queue("payments").send({"key": "order-7"})
+    return worker
+
+
+def booked(run):
+    return [request.body.decode() for request in run.world.fetches]
+
+
+def test_calls_that_stay_inside_of_workerd_go_wrong_as_others_do():
+    """Those of Durable Objects and of other Workers."""
+    world = World(inside, [lambda _worker: None])
+    try:
+        points = world.run(Schedule()).schedule.points
+        run = world.run(Schedule())
+        assert booked(run) == ["order-7 500 1"]
+        assert not run.emulator.timeline.deliveries.failures
+        counts = Counter(label for _, _, label in points)
+        assert (counts["crashes_at_call"], counts["failed_calls"], counts["lost_answers"]) == (3, 3, 3)  # of(), book(), fetch()
+        ends = {}
+        for number, n, label in points:
+            for value in range(1, n):
+                told = Told()
+                run = world.run(Schedule(((number, value),), told=told))
+                assert run.error is None
+                assert [fate.state for fate in run.emulator.fates] == ["acked"], (label, value)
+                ends.setdefault(label, []).append((value, booked(run), told.lines("")))
+    finally:
+        world.close()
+    twice = ["order-7 500 1", "order-7 500 2"]
+    assert [len(requests) for value, requests, _ in ends["crashes_at_call"] if value == 1] == [1, 1, 1]
+    assert [requests for _, requests, _ in ends["failed_calls"]] == [["order-7 500 1"], ["order-7 500 1"], ["order-7 500 2"]]
+    assert [requests for _, requests, _ in ends["lost_answers"]] == [["order-7 500 1"], twice, twice]
+    stories = "\n".join("\n".join(lines) for _, _, lines in ends["lost_answers"])
+    assert "PRICES.of('order-7') has acted, but its answer gets lost" in stories
+    assert "BOOKS.book('order-7', 500) has acted, but its answer gets lost" in stories
 
 
 def payments(emu):

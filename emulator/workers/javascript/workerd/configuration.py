@@ -18,7 +18,7 @@ from emulator.workers.javascript.workerd.process import CONFIG, DRIVER, PARENT
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-RUNTIME = ("clock.js", "host.js", "timers.js", "timers_promises.js")
+RUNTIME = ("clock.js", "host.js", "outside.js", "timers.js", "timers_promises.js")
 """Our modules inside of a Worker's isolate."""
 DRIVER_DATE = "2025-04-01"
 _INTERNAL = ("fake.js", "missing.js")

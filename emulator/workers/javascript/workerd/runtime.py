@@ -297,6 +297,23 @@ class Workerd:
         else:
             self._reply(connection, reply)
 
+    def _inside_call(self, by: Invocation, connection: Connection, query: dict[str, str], *, before: bool) -> None:
+        """A call of an object or of another Worker, which stays inside of workerd: `_call_of` in two parts."""
+        what: tuple[Any, ...] = (query["name"], tuple(msgspec.json.decode(query["given"])), {})
+        delivery = by.delivery
+        if not before:
+            self._answer(by, connection, what, Reply(), crashes=by.points.pop(query["call"], 0) > 0)
+            return
+        if delivery is not None and delivery.active:
+            point = by.points[query["call"]] = delivery.choose(3, "crashes_at_call", what)
+            if point == _BEFORE:
+                self._crash(by)
+                return
+            if delivery.choose(2, "failed_calls", what):
+                self._reply(connection, _LOST)
+                return
+        self._reply(connection, Reply())
+
     def _wait_for(self, by: Invocation, connection: Connection, due_us: int, reply: Reply | None = None) -> None:
         self._count += 1
         heapq.heappush(self._waits, Wait(due_us, self._count, connection, by.id, reply))
@@ -317,6 +334,9 @@ class Workerd:
             return
         if what == "died":
             self._crash(by)
+            return
+        if what in {"call", "called"}:
+            self._inside_call(by, connection, query, before=what == "call")
             return
         self._reply(connection, self._services.asked_itself(worker, what, query))
 

@@ -23,12 +23,12 @@ const object = (env, given) => {
 /** What is asked over the WebSocket, and the text of its answer; an error is one, too. */
 const asked = {
   async queue(given, env) {
-    const { worker, now, id, dies, all } = given, { constructs, lacks } = known.get(worker);
+    const { worker, now, id, dies, guarded, all } = given, { constructs, lacks } = known.get(worker);
     if (++turns % COLLECTED_TURNS === 0) collect();
     if (constructs) await begin(env, given);  // its constructor knows what time it is
     else if (all.length) await tell(env, given);
     try {
-      const name = `${given.queue}\n${now} ${id} ${dies ?? ""}`;  // time and turn come with the batch: a call of its own costs as much as the batch
+      const name = `${given.queue}\n${now} ${id} ${dies ?? ""} ${guarded ?? ""}`;  // time and turn come with the batch: a call of its own costs as much as the batch
       const result = await env[`WORKER${worker}`].queue(name, given.messages.map(message), given.metadata);
       if (result.outcome !== "ok") result.driver = lacks;
       return JSON.stringify(result);

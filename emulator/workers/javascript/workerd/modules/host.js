@@ -1,6 +1,7 @@
 // Holds the Worker's own modules, calls their handlers, and evaluates them anew where a test wants a fresh Worker.
 import { DurableObject, WorkerEntrypoint } from "cloudflare:workers";
 import { ask, begun, live, say, seed, state, takeLines, textOf, whose, written } from "./clock.js";
+import { guard } from "./outside.js";
 
 const COLLECTED_TURNS = 250;  // V8 does not see what its objects hold in workerd, and would let it grow
 const HANDLERS = ["fetch", "queue", "scheduled", "email", "tail", "trace", "test"];
@@ -20,7 +21,8 @@ function doom(batch, place) {
 /** Runs a handler; what it writes and throws reaches Python. */
 async function run(call) {
   if (whose.getStore()) return call();
-  const store = { id: state.invocation, open: 0, parts: 1 };
+  const store = { id: state.invocation, open: 0, parts: 1, guarded: state.guarded };
+  state.guarded = false;
   live.add(store);
   return whose.run(store, async () => {
     let failure;
@@ -182,10 +184,15 @@ function ignored(calls) {
 /** With the name of its queue a batch brings what time it is, whose turn, and the message at which a fault ends the process. */
 function turn(batch) {
   const [queue, told] = batch.queue.split("\n");
+  state.guarded = false;
   if (told === undefined) return;
   Object.defineProperty(batch, "queue", { value: queue, enumerable: true, configurable: true });
-  const [nowMs, id, dies] = told.split(" ");
+  const [nowMs, id, dies, guarded] = told.split(" ");
   begin(Number(nowMs), Number(id));
+  if (guarded) {
+    guard(guarded);
+    state.guarded = true;
+  }
   if (dies !== "") doom(batch, Number(dies));
 }
 function begin(nowMs, id) {
