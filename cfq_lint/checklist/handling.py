@@ -52,7 +52,10 @@ def acknowledging(code: Code, facts: Facts) -> tuple[Remark, ...]:
     (consuming,) = code.consuming
     found = [each for name in _AGAINST for each in load(name).check(code, facts)]
     bad = [Remark(BAD, f"{each.path}:{each.line}:{each.column}", each.message) for each in found]
-    remarks = [*bad, *sorted({*_on_ways(code, consuming), *_fails(code, consuming)}, key=lambda each: (each.kind, each.spot))]
+    remarks = [
+        *bad,
+        *sorted({*_on_ways(code, consuming), *_fails(code, consuming)}, key=lambda each: (each.kind, each.spot, each.text)),
+    ]
     # What a rule says of a place is enough; what is right elsewhere is shown beside it.
     return tuple(dict.fromkeys(each for each in remarks if not bad or each in bad or each.kind != BAD))
 

@@ -62,7 +62,7 @@ from __future__ import annotations
 from cfq_lint.facts import limits
 from cfq_lint.model.finding import Severity
 from cfq_lint.rules import signs
-from cfq_lint.rules._ways import has_failed, is_plain, line_of, once, per_queue, related, settling
+from cfq_lint.rules._ways import has_failed, in_order, is_plain, line_of, once, per_queue, related, settling
 from cfq_lint.rules.rule import CODE, SOURCE_CODE, Rule
 from cfq_lint.worker_code.ways.state import ACKS, INVALID, LAST, OF_BODY, OF_ERROR, OF_READ, OF_STATUS, RETRIES
 
@@ -89,7 +89,7 @@ def _acked(consuming: Consuming) -> Iterator[tuple[Mark, tuple[str, Mark]]]:
         each.on_env and each.name in {"send", "sendBatch"} and each.is_awaited for each in consuming.handled.called
     )
     for settled in consuming.handled.settled:
-        states = [state for state in settled.states if not state.settled]
+        states = [state for state in in_order(settled.states) if not state.settled]
         if settled.how not in ACKS or not states or not all(state.failed or state.noted for state in states):
             continue
         for state in states:

@@ -66,7 +66,7 @@ from __future__ import annotations
 from cfq_lint.facts import limits
 from cfq_lint.model.finding import Related, Severity
 from cfq_lint.rules import signs
-from cfq_lint.rules._ways import calls, order, per_queue, settling, token
+from cfq_lint.rules._ways import calls, in_order, order, per_queue, settling, token
 from cfq_lint.rules.rule import CODE, SOURCE_CODE, Rule
 from cfq_lint.worker_code.following.effects import returns_errors
 from cfq_lint.worker_code.ways.state import PERHAPS, RETRY, TELL, TIDY
@@ -101,7 +101,7 @@ def _risked(handled: Handled) -> Iterator[tuple[Mark, Mark]]:
     for settled in handled.settled:
         if settled.how != RETRY:
             continue
-        for state in settled.states:
+        for state in in_order(settled.states):
             called = known.get(state.risked) if state.risked is not None else None
             if called is None or state.settled or called.mark not in escaping:
                 continue

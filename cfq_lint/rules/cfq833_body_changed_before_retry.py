@@ -60,7 +60,7 @@ from __future__ import annotations
 from cfq_lint.facts import limits
 from cfq_lint.model.finding import Related, Severity
 from cfq_lint.rules import signs
-from cfq_lint.rules._ways import order, per_queue, settling, token
+from cfq_lint.rules._ways import in_order, order, per_queue, settling, token
 from cfq_lint.rules.rule import CODE, SOURCE_CODE, Rule
 from cfq_lint.worker_code.ways.state import RETRIES
 
@@ -79,7 +79,7 @@ def check(code: Code, _facts: Facts) -> Iterator[Finding]:
     found: dict[Mark, Mark] = {}
     for consuming in per_queue(code):
         for settled in consuming.handled.settled:
-            for state in settled.states if settled.how in RETRIES else ():
+            for state in in_order(settled.states) if settled.how in RETRIES else ():
                 if state.changed is not None and not state.settled:
                     found.setdefault(state.changed, settled.mark)
     for mark in sorted(found, key=order):

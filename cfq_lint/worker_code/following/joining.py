@@ -95,7 +95,6 @@ class Joining(Conditions):
         added = frozenset(guard for state in (*first, *second) for guard in state.guards) - known
         if not added:
             return first | second
-        mine = {state._replace(guards=state.guards - added): state for state in first}
-        its = {state._replace(guards=state.guards - added): state for state in second}
-        both = mine.keys() & its.keys()
-        return both | {state for bare, state in (*mine.items(), *its.items()) if bare not in both}
+        mine, its = ([(state._replace(guards=state.guards - added), state) for state in states] for states in (first, second))
+        both = {bare for bare, _ in mine} & {bare for bare, _ in its}
+        return both | {state for bare, state in (*mine, *its) if bare not in both}

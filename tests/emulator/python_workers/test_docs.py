@@ -37,5 +37,5 @@ def test_the_table_of_imports_names_everything_there_is(write):
 def test_the_page_names_every_attribute_of_a_worker():
     with Emulator() as emu:
         worker = emu.worker(ROOT / "fixtures" / "python_workers" / "single_file" / "worker.py")
-        public = {name for name in {*vars(worker), *vars(type(worker))} if not name.startswith("_")} - {"queue"}
+        public = {name for name in {*vars(worker), *vars(type(worker))} if not name.startswith("_")} - {"queue", "held"}
         assert public == set(re.findall(r"`(?:await )?worker\.(\w+)", TEXT.partition("## Which handler")[0]))
