@@ -48,8 +48,6 @@ def is_asked(values: dict[str, Any]) -> bool:
         raise Usage("--from-account is for --estimate")
     if asked and values["format"] not in FORMATS:
         raise Usage(f"--checklist and --estimate are shown as {', '.join(FORMATS)}, not as {values['format']}")
-    if not asked and values["format"] == "html":
-        raise Usage("--format html is for --checklist and --estimate")
     given = [name for name in _LOADS if values[name.replace("-", "_")] is not None]
     if given and not values["estimate"]:
         raise Usage(f"--{given[0]} is for --estimate")

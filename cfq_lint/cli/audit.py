@@ -20,6 +20,8 @@ from cfq_lint.run.plan import Plan, plan_of, read_snapshot
 from cfq_lint.source.discovery import Surroundings
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from cfq_lint.account.secret import Secret
     from cfq_lint.model.account_facts import Facts
     from cfq_lint.run.settings import Settings
@@ -56,13 +58,25 @@ def audit(values: dict[str, Any]) -> int:
             return accept(gathered.report, gathered.workers, gathered.facts, values, clean)
         if values["explain_numbers"]:
             explain(gathered.facts, clean)
-        return answer(gathered.report, {**values, "diff": False}, gathered.settings, clean=clean, deploy=gathered.deploy)
+        return _answered(gathered, values, clean)
     except LinterError as error:
         return fail(clean(str(error)))
     except OSError:
         raise  # of our output; whoever runs all commands says it
     except Exception:  # noqa: BLE001 - it is said here, since Python would say it with the token
         return fail(clean(f"this is a fault of cfq-lint, please report it\n{traceback.format_exc().rstrip()}"))
+
+
+def _answered(gathered: Gathered, values: dict[str, Any], clean: Callable[[str], str]) -> int:
+    page = None
+    if values["format"] == "html":
+        from cfq_lint.report.audit_page import render  # most audits are read at a terminal
+
+        def page(report: Report) -> str:
+            return render(report, gathered.deploy, gathered.facts.measured)
+
+    values = {**values, "diff": False}
+    return answer(gathered.report, values, gathered.settings, clean=clean, deploy=gathered.deploy, page=page)
 
 
 def gather(values: dict[str, Any], token: Secret | None) -> Gathered:

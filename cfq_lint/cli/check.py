@@ -101,10 +101,11 @@ def answer(
     *,
     clean: Callable[[str], str] = str,
     deploy: Deploy | None = None,
+    page: Callable[[Report], str] | None = None,
 ) -> int:
     """Hold a report against the baseline, show it, and judge it: the exit code. `clean` is the last to touch what is shown.
 
-    `deploy` is the verdict of an audit.
+    `deploy` is the verdict of an audit, `page` what makes one of its report.
     """
     if values["baseline"] or values["write_baseline"]:
         from cfq_lint.run import baseline
@@ -120,7 +121,7 @@ def answer(
     if values["diff"] and not values["output"]:
         sys.stdout.flush()  # what is left over would fail where nobody catches it any more
     else:
-        show(clean(_rendered(report, values, threshold, deploy)), values)
+        show(clean(page(report) if page is not None else _rendered(report, values, threshold, deploy)), values)
     if report.problems or report.crashed:
         return FAILED
     return FOUND if any(finding.severity.rank >= threshold.rank for finding in report.findings) else CLEAN

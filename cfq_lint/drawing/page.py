@@ -30,7 +30,8 @@ section, article { background: var(--card); border: 1px solid var(--line); borde
   border-radius: 999px; padding: 0 .625rem; }
 .pass { color: var(--good); } .fail { color: var(--bad); } .unknown { color: var(--open); } .not-asked { color: var(--soft); }
 .queue { border-top: 1px solid var(--line); margin-top: .75rem; padding-top: .75rem; }
-.queue h4 { margin: 0 0 .25rem; font-size: .9375rem; display: flex; flex-wrap: wrap; gap: .25rem .75rem; align-items: center; }
+.queue h4, h3.finding { margin: 0 0 .25rem; font-size: .9375rem; display: flex; flex-wrap: wrap;
+  gap: .25rem .75rem; align-items: center; }
 .head { display: flex; flex-wrap: wrap; gap: .25rem .75rem; align-items: center; justify-content: space-between; }
 ul { margin: .375rem 0; padding-left: 1.25rem; } li { margin: .125rem 0; }
 .kind { display: inline-block; min-width: 4.5rem; color: var(--soft); font-size: .8125rem; }
@@ -54,6 +55,11 @@ svg.chart text { fill: var(--text); } svg.chart .label { text-anchor: end; } svg
 .chart .one { fill: #3b78c2; } .chart .two { fill: #1f9e89; } .chart .three { fill: #8a6fd1; } .chart .four { fill: #d0663b; }
 .chart .set { fill: #3b78c2; } .chart .other { fill: #8f9bb0; } .chart .pass { fill: var(--good); }
 .chart .fail { fill: var(--bad); } .chart .unknown { fill: var(--open); }
+.charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(20rem, 100%), 1fr)); gap: 0 1rem; }
+.chart .grid { stroke: var(--line); } svg.chart .tick { fill: var(--soft); text-anchor: middle; }
+.chart .area { fill-opacity: .25; } .chart .stroke { fill: none; stroke-width: 1.5; }
+.chart .one.stroke { stroke: #3b78c2; } .chart .two.stroke { stroke: #1f9e89; } .chart .three.stroke { stroke: #8a6fd1; }
+.chart .four.stroke { stroke: #d0663b; }
 .legend { list-style: none; display: flex; flex-wrap: wrap; gap: .25rem 1rem; padding: 0; font-size: .8125rem;
   color: var(--soft); }
 .key { display: inline-block; width: .75rem; height: .75rem; border-radius: 2px; margin-right: .375rem; min-width: 0; }
@@ -65,7 +71,7 @@ svg.chart text { fill: var(--text); } svg.chart .label { text-anchor: end; } svg
   dl { grid-template-columns: 1fr; gap: 0; } dd { margin-bottom: .5rem; } }
 @media print { :root { --page: #fff; --card: #fff; --text: #000; --soft: #444; --line: #bbb; --good: #19703a; --bad: #b3261e;
   --open: #8f5200; --link: #000; --well: #fff; color-scheme: light; }
-  section, article, .queue { break-inside: avoid-page; } .group { break-inside: auto; } .scroll { overflow: visible; } }
+  section, article, .queue, figure { break-inside: avoid-page; } .group { break-inside: auto; } .scroll { overflow: visible; } }
 """
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 

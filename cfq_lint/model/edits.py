@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import lru_cache
 
 from cfq_lint.model.finding import Edit
 from cfq_lint.source.document import TOML, Document
@@ -94,7 +95,7 @@ def add_after(container: Node, field: Field, key: str, value: str) -> Edit:
     document, member = field.document, field.member
     text = document.text
     indent = _indent(text, member.start)
-    line_end = "\r\n" if "\r\n" in text else "\n"
+    line_end = _line_end(text)
     if document.syntax == TOML and not _is_inline(document, container):
         end = _end_of_line(text, member.node.end)
         return Edit(document.place(end, end), f"{line_end}{indent or ''}{key} = {value}")
@@ -110,7 +111,7 @@ def add_last(document: Document, container: Node, key: str, value: Any, path: tu
     `path` are the keys that lead to the setting: TOML has it as tables of their own at the end of the file.
     """
     text = document.text
-    line_end = "\r\n" if "\r\n" in text else "\n"
+    line_end = _line_end(text)
     if document.syntax == TOML and not _is_inline(document, container):
         start = "" if text.endswith(("\n", "\r")) or not text else line_end
         tables = line_end.join(_toml_tables(path, value))
@@ -168,9 +169,15 @@ def _is_inline(document: Document, container: Node) -> bool:
 
 def _indent(text: str, start: int) -> str | None:
     """The white space before `start`, if nothing else stands before it on its line."""
-    line = max(text.rfind("\n", 0, start), text.rfind("\r", 0, start)) + 1
-    before = text[line:start]
-    return before if before.strip(_BLANKS) == "" else None
+    line = start
+    while line > 0 and text[line - 1] in _BLANKS:  # not to the start of the line: all of a file may be one
+        line -= 1
+    return text[line:start] if line == 0 or text[line - 1] in "\r\n" else None
+
+
+@lru_cache(maxsize=1)
+def _line_end(text: str) -> str:
+    return "\r\n" if "\r\n" in text else "\n"
 
 
 def _end_of_line(text: str, position: int) -> int:
@@ -183,17 +190,17 @@ def cut(document: Document | Text, start: int, end: int) -> Edit:
     """Remove a range; with its whole line if nothing else stands there, else with the blanks behind it."""
     text = document.text
     indent = _indent(text, start)
-    stop = _end_of_line(text, end)
-    if indent is not None and text[end:stop].strip(_BLANKS) == "":
+    stop = end
+    while stop < len(text) and text[stop] in _BLANKS:
+        stop += 1
+    is_last = stop == len(text) or text[stop] in "\r\n"
+    if indent is not None and is_last:
         if text.startswith("\r\n", stop):
             stop += 2
         elif stop < len(text):
             stop += 1
         return Edit(document.place(start - len(indent), stop), "")
-    if text[end:stop].strip(_BLANKS):
-        while text[end] in _BLANKS:
-            end += 1
-    return Edit(document.place(start, end), "")
+    return Edit(document.place(start, end if is_last else stop), "")
 
 
 def _comma_behind(document: Document, position: int, end: int) -> int | None:

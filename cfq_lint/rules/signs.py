@@ -92,6 +92,7 @@ UNBOUNDED_BATCH = "unbounded-batch"  # a batch may have any length
 NEVER = "never"  # nothing: the engine itself speaks for this rule
 
 _ID_LENGTH = 32
+_FEW = 64
 _TYPES = {BOOLEAN: bool, INTEGER: int, STRING: str}
 
 
@@ -122,6 +123,8 @@ def signs_of(worker: Worker) -> set[str]:
         signs.add(FLAGS)
     if "cpu_ms" in document.text:
         signs.add(CPU_LIMIT)
+    if sum(len(environment.producers) for environment in worker.environments) > _FEW:
+        signs.add(REPEATED_BINDING)  # to look for each in the text would take longer than the rule
     for environment in worker.environments:
         _look_at(environment, signs)
         _look_at_bindings(environment, signs)
@@ -278,7 +281,7 @@ def _look_at_name(name: object, signs: set[str]) -> None:
 
 def _look_at_bindings(environment: Environment, signs: set[str]) -> None:
     """A name that is taken twice stands in the text twice, unless an escape hides it."""
-    if not environment.producers:
+    if not environment.producers or REPEATED_BINDING in signs:
         return
     for producer in environment.producers:
         text = producer.document.text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import time
 
 import pytest
 from hypothesis import given, settings
@@ -287,3 +288,17 @@ def test_files_of_one_project_are_repaired_together(tmp_path):
     (tmp_path / "b" / "wrangler.toml").write_text('[[queues.consumers]]\nqueue = "orders-dlq"\ndead_letter_queue = "x"\n', encoding="utf-8")
     run("check", "--unsafe-fixes", cwd=tmp_path)
     assert '"dead_letter_queue": "orders-dlq"' in (tmp_path / "a" / "wrangler.jsonc").read_text(encoding="utf-8")
+
+
+def time_of(consumers):
+    text = '{"queues":{"consumers":[' + ",".join(f'{{"queue":"q{i}"}}' for i in range(consumers)) + "]}}"
+    begun = time.process_time()
+    found = lint_text(text).findings
+    assert {each.code for each in found} == {"CFQ301"}
+    assert len(found) == consumers
+    return time.process_time() - begun
+
+
+def test_a_file_of_one_long_line_takes_time_by_its_length():
+    few, many = min(time_of(3_000) for _ in range(3)), time_of(15_000)
+    assert many < 12 * few, "five times as long; by its square it would be twenty-five"

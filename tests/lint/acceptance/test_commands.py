@@ -65,7 +65,7 @@ def test_the_estimate_takes_quantities(folder):
     [
         (["--checklist", "--estimate"], "one at a time"),
         (["--checklist", "--format", "sarif"], "text, json, html"),
-        (["--format", "html"], "for --checklist and --estimate"),
+        (["--from-account"], "for --estimate"),
         (["--rate", "5/s"], "for --estimate"),
         (["--checklist", "--size", "5KB"], "for --estimate"),
         (["--estimate", "--rate", "fast"], "500/s"),

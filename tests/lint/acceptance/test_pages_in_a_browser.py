@@ -1,4 +1,4 @@
-"""Both pages in Chromium: they fit, load nothing, print, and axe-core finds nothing, in light and dark, on a phone and on a desk."""
+"""The pages in Chromium: they fit, load nothing, print, and axe-core finds nothing, in light and dark, on a phone and on a desk."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import pytest
 from cfq_lint.checklist import html as checklist_html
 from cfq_lint.estimate import html as estimate_html
 from tests.emulator.server.browsers import browser
+from tests.lint.outputs.test_audit_page import HELD, page
 
 from .support import ACCEPTANCE
 from .test_outputs import both, evil
@@ -28,7 +29,9 @@ def pages(tmp_path_factory):
             file = folder / f"{name}-{kind}.html"
             file.write_text(text, encoding="utf-8")
             made[file.stem] = file.as_uri()
-    return made
+    file = folder / "audit.html"
+    file.write_text(page(HELD), encoding="utf-8")
+    return {**made, "audit": file.as_uri()}
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(360, "light"), (1280, "dark")])
