@@ -14,7 +14,7 @@ from emulator.workers.javascript.toolchain import resolve
 from emulator.workers.javascript.workerd.configuration import Script, text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from emulator.workers.config import Config
