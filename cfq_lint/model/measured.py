@@ -193,9 +193,24 @@ def _counted(measured: Measured, known: QueueMeasured) -> list[Figure]:
     if retries is not None:
         how = "avg{retryCount} of DeleteMessage, weighted by count"
         found.append(Figure("retries", retries, "retries a message", how, OPERATIONS))
+    found += _of_the_last_day(measured, known)
     if totals["delivered"]:
         failing = min(1.0, max(0.0, 1 - totals["succeeded"] / totals["delivered"]))
         found.append(Figure("failure_share", failing, "of deliveries", "1 - succeeded / delivered", OPERATIONS))
+    return found
+
+
+def _of_the_last_day(measured: Measured, known: QueueMeasured) -> list[Figure]:
+    """What the last 24 hours say apart from the days before."""
+    since = max(0, measured.hours - DAY_HOURS)
+    left = known.total("succeeded", since) + known.total("dead_lettered", since)
+    how = f"count of DeleteMessage with outcome success or dlq, from {measured.at(since)}"
+    found = [Figure("left_last_day", float(left), "messages", how, OPERATIONS)]
+    for name, first, last in (("retries_before", 0, since), ("retries_last_day", since, measured.hours)):
+        retries = average_retries(known, first, last)
+        if retries is not None:
+            how = f"avg{{retryCount}} of DeleteMessage, weighted by count, from {measured.at(first)} to {measured.at(last)}"
+            found.append(Figure(name, retries, "retries a message", how, OPERATIONS))
     return found
 
 

@@ -6,7 +6,7 @@ import json
 
 from cfq_lint.drawing.lines import printable
 from cfq_lint.facts.quantities import number
-from cfq_lint.model.measured import INVOCATIONS, QUERIES, document, figures, moment
+from cfq_lint.model.measured import INVOCATIONS, OPERATIONS, QUERIES, document, figures, moment, operations_by_day
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,6 +34,9 @@ def explained(measured: Measured) -> str:
             f"  {printable(queue)}: {each.name} = {number(each.value)} {each.unit}: {each.how} [{each.query}]"
             for each in figures(measured, queue).values()
         ]
+    for day, operations in operations_by_day(measured).items():
+        how = "sum{billableOperations} of all these queues"
+        lines.append(f"  {day}: operations = {operations:,} operations: {how} [{OPERATIONS}]")
     for script, worker in measured.workers.items():
         for name, (unit, how) in _WORKER.items():
             value = getattr(worker, name)
