@@ -68,6 +68,8 @@ class Worker(Attachable):
         """
         asked = request_of(request, init, options)
         headers = tuple((str(name), str(value)) for name, value in asked.headers.items())
+        if any(name.lower() == "upgrade" for name, _ in headers):
+            raise JavaScriptError("WebSockets to a Worker are not emulated")
         content = (str(asked.method), headers, bytes(asked.body or b""))
         ended = await self._ended(lambda on_end: self._runtime.fetch(self._place, asked.url, content, on_end))
         how = ended.ended

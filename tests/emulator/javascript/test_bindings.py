@@ -9,6 +9,7 @@ import httpx
 import pytest
 
 from emulator import Emulator, Response
+from emulator.workers.javascript.target import JavaScriptError
 from tests.emulator.javascript.workers import consumes, write
 
 
@@ -116,6 +117,19 @@ def test_d1(told):
         "Error: D1_ERROR: UNIQUE constraint failed: t.a: SQLITE_CONSTRAINT", 2,
         'Error: D1_ERROR: near "SELEC": syntax error: SQLITE_ERROR',
     ]  # fmt: skip
+
+
+def test_the_cache_keeps_nothing(told):
+    source = """
+      await caches.default.put("https://a.example/b", new Response("x", { headers: { "Cache-Control": "max-age=60" } }));
+      return [await caches.default.match("https://a.example/b"), await (await caches.open("c")).delete("https://a.example/b")].map(String);"""
+    assert told(source)[0] == ["undefined", "false"]
+
+
+def test_a_websocket_to_a_worker_is_an_error_that_says_so(tmp_path, emu, tools):  # noqa: ARG001
+    worker = emu.worker(write(tmp_path, "export default { fetch: () => new Response() };", file="src/index.js"))
+    with pytest.raises(JavaScriptError, match="WebSockets to a Worker are not emulated"):
+        asyncio.run(worker.fetch("/", headers={"Upgrade": "websocket"}))
 
 
 def test_r2(told):

@@ -100,7 +100,7 @@ def service(place: int, kind: str, identity: str = "") -> str:
 
 
 def _links(script: Script) -> list[tuple[str, str]]:
-    return [("cfq", ""), ("out", ""), *script.links]
+    return [("cfq", ""), ("out", ""), ("cache", ""), *script.links]
 
 
 def _link(place: int, kind: str, identity: str) -> str:
@@ -131,7 +131,7 @@ def _worker(script: Script) -> str:
       compatibilityDate = {text(script.date)}, compatibilityFlags = [{", ".join(map(text, sorted(flags)))}],
       bindings = [
         {joined(bindings)}],
-      globalOutbound = {text(service(place, "out"))}{storage}))"""
+      globalOutbound = {text(service(place, "out"))}, cacheApiOutbound = {text(service(place, "cache"))}{storage}))"""
 
 
 def _drives(script: Script) -> list[str]:

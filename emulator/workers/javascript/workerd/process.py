@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from emulator.engine.clock import real_seconds, wait_really
-from emulator.workers.javascript.errors import SourceRefused, ToolMissing
+from emulator.workers.javascript.errors import PlatformUnsupported, SourceRefused, ToolMissing
 from emulator.workers.javascript.workerd.wire import UPGRADE, Connection
 
 if TYPE_CHECKING:
@@ -44,6 +44,8 @@ class Process:
     """
 
     def __init__(self, program: Path, files: Mapping[str, str | bytes], key: Hashable, before: Process | None = None) -> None:
+        if not hasattr(socket, "AF_UNIX"):
+            raise PlatformUnsupported("JavaScript Workers do not run on Windows itself: run the tests in WSL")
         self.key, self.follows = key, before is not None
         self.folder = Path(tempfile.mkdtemp(prefix="cfq-workerd-"))
         self.listener = socket.socket(socket.AF_UNIX)

@@ -38,6 +38,8 @@ class Served(Protocol):
         """A line of its console."""
 
 
+_NOT_CACHED = {"GET": Reply(504, headers=(("CF-Cache-Status", "MISS"),)), "PURGE": Reply(404)}
+"""The cache keeps nothing, as it does for a Worker on workers.dev: https://developers.cloudflare.com/workers/runtime-apis/cache/."""
 _REFUSED = "X-Cfq-Refused"
 """What is refused for the Worker's own code is thrown there, with this text."""
 
@@ -83,6 +85,8 @@ class Services:
             return Reply(answered.status, answered.body, tuple(answered.headers.items()))
         if kind == "assets":
             return asset(Path(identity), self.workers[worker].assets, request.method, request.target)
+        if kind == "cache":
+            return _NOT_CACHED.get(request.method, Reply(204))
         if kind == "out":
             return self._outgoing(self.workers[worker], self.workers[worker].responder, request)
         if kind == "fake":
