@@ -39,7 +39,7 @@ class Served(Protocol):
 
 
 _NOT_CACHED = {"GET": Reply(504, headers=(("CF-Cache-Status", "MISS"),)), "PURGE": Reply(404)}
-"""The cache keeps nothing, as it does for a Worker on workers.dev: https://developers.cloudflare.com/workers/runtime-apis/cache/."""
+"""The cache keeps nothing, as on workers.dev: https://developers.cloudflare.com/workers/runtime-apis/cache/."""
 _REFUSED = "X-Cfq-Refused"
 """What is refused for the Worker's own code is thrown there, with this text."""
 
@@ -71,18 +71,8 @@ class Services:
         """The answer to a request: a Reply, or a function that is given whom to tell it later."""
         if kind == "queue":
             return self._queue(self.workers[worker], identity, request)
-        if kind == "kv":
-            namespace = self._host.stores.kv(identity).namespace
-            told = kv_wire.answer(
-                namespace, request.method, request.path, request.query, headers=request.headers, body=request.body
-            )
-            return Reply(told.status, told.body, told.headers, told.reason)
-        if kind == "d1":
-            found = d1_wire.answer(self._host.stores.d1(identity), request.path, request.query, request.body)
-            return Reply(200, found, (("Content-Type", "application/json"),))
-        if kind == "r2":
-            answered = r2_wire.answer(self._host.stores.r2(identity), request.headers, request.body)
-            return Reply(answered.status, answered.body, tuple(answered.headers.items()))
+        if kind in {"kv", "d1", "r2"}:
+            return self._store(kind, identity, request)
         if kind == "assets":
             return asset(Path(identity), self.workers[worker].assets, request.method, request.target)
         if kind == "cache":
@@ -92,6 +82,19 @@ class Services:
         if kind == "fake":
             return self._fake(self.workers[worker], identity, request)
         return Reply(501, b"", ((_REFUSED, f"{kind} is not known"),))
+
+    def _store(self, kind: str, identity: str, request: Request) -> Reply:
+        if kind == "kv":
+            namespace = self._host.stores.kv(identity).namespace
+            told = kv_wire.answer(
+                namespace, request.method, request.path, request.query, headers=request.headers, body=request.body
+            )
+            return Reply(told.status, told.body, told.headers, told.reason)
+        if kind == "d1":
+            found = d1_wire.answer(self._host.stores.d1(identity), request.path, request.query, request.body)
+            return Reply(200, found, (("Content-Type", "application/json"),))
+        answered = r2_wire.answer(self._host.stores.r2(identity), request.headers, request.body)
+        return Reply(answered.status, answered.body, tuple(answered.headers.items()))
 
     # --- queues
 
