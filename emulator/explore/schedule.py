@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from msgspec.structs import replace
 
+from emulator.core.events import Delivered
 from emulator.engine.clock import SECOND_US
 from emulator.engine.faults import FAULTS, ORDERS, SEND
 from emulator.engine.targets.invocation import current
@@ -35,6 +36,9 @@ _DELAY_SECONDS_MAX = 86_400
 BATCHES_MAX = 500
 """So many batches may leave in one run, and some for each message there is; then it is taken to have no end."""
 _SENDS = frozenset(name for name, row in FAULTS.items() if row.place == SEND)
+_FAILURES = frozenset({
+    "crashes", "crashes_at_call", "crashes_at_await", "crashes_at_end", "cut_off", "failed_calls", "lost_answers",
+})  # fmt: skip
 REORDERINGS = frozenset({"reorder", "small_batches", *ORDERS})
 """Choices of an order, in which nothing goes wrong."""
 
@@ -66,8 +70,8 @@ class Schedule:
         self.timelines: list[Timeline] = []
         self.calls: list[Any] = []
         self.last_us = 0
-        self._first_us: dict[str, int] = {}
-        """When a delivery of each message first ended."""
+        self._spent: set[str] = set()
+        """Messages whose retries are over: what goes wrong with their last delivery brings none of them again."""
         self.look: Callable[[], bytes | None] | None = None
         self.states: list[tuple[int, bytes]] = []
 
@@ -79,6 +83,8 @@ class Schedule:
     def choose(self, n: int, label: str, where: Any = None) -> int:
         """The alternative of this choice."""
         if n < 2 or (label in _SENDS and current.get() is None):  # noqa: PLR2004 - one course; nobody tests the sends of a test
+            return 0
+        if self._spent and label in _FAILURES and not self._spent.isdisjoint(where[0].event.ids):
             return 0
         if label == "turns":
             self._turns += 1
@@ -124,10 +130,14 @@ class Schedule:
         """
         if message.attempts > consumer.max_retries:
             return None
-        now_us = self.timelines[0].account.now_us
-        waited = (now_us - self._first_us.setdefault(message.id, now_us)) // SECOND_US
-        span = min(max(0, consumer.retry_delay * consumer.max_retries - waited), _DELAY_SECONDS_MAX)
-        return (None, 0, span)[self.choose(3 if span else 2, "duplicates", message)]
+        account, span = self.timelines[0].account, consumer.retry_delay * consumer.max_retries
+        if span and message.attempts > 1:
+            span = max(0, span - (account.now_us - _first_delivery_us(account, message.id)) // SECOND_US)
+        span = min(span, _DELAY_SECONDS_MAX)
+        chosen = self.choose(3 if span else 2, "duplicates", message)
+        if chosen > 1:
+            self._spent.add(message.id)
+        return (None, 0, span)[chosen]
 
     def heard(self, delivery: Delivery, what: Any) -> None:
         """A handler has called something outside."""
@@ -174,7 +184,7 @@ class Schedule:
         if state is None:
             self.look = None
         else:
-            self.states.append((len(self.points), state))
+            self.states.append((len(self.points), state + repr(sorted(self._spent)).encode()))
 
     def drive(self, timeline: Timeline) -> None:
         """An account of this run."""
@@ -182,6 +192,15 @@ class Schedule:
         if self._told is not None:
             timeline.account.listeners.append(self._told.hear)
         self.timelines.append(timeline)
+
+
+def _first_delivery_us(account: Account, id: str) -> int:
+    """When a message was delivered for the first time in the queue where it is now."""
+    first_us = account.now_us
+    for event in account.events():
+        if isinstance(event, Delivered) and id in event.ids and event.attempts[event.ids.index(id)] == 1:
+            first_us = event.at_us
+    return first_us
 
 
 class Replay(NamedTuple):

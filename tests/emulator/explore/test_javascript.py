@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from emulator import explore
-from emulator.explore import at_most_once
+from emulator.explore import at_most_once, no_message_lost
 from emulator.explore.schedule import Schedule
 from emulator.explore.story import Told
 from emulator.explore.world import World
@@ -57,6 +57,28 @@ def test_calls_that_stay_inside_of_workerd_go_wrong_as_others_do():
     stories = "\n".join("\n".join(lines) for _, _, lines in ends["lost_answers"])
     assert "PRICES.of('order-7') has acted, but its answer gets lost" in stories
     assert "BOOKS.book('order-7', 500) has acted, but its answer gets lost" in stories
+
+
+def test_a_send_of_a_javascript_worker_is_refused_or_loses_its_answer(tmp_path):
+    (tmp_path / "index.js").write_text("""export default { async queue(batch, env) {
+        for (const message of batch.messages) { await env.OUT.send(message.body); message.ack(); }
+    } };""")
+    (tmp_path / "wrangler.json").write_text("""{"name": "w", "main": "index.js", "compatibility_date": "2026-01-01", "queues": {
+        "producers": [{"binding": "OUT", "queue": "out"}],
+        "consumers": [{"queue": "jobs", "max_batch_timeout": 0, "retry_delay": 10}]}}""")
+
+    def forwarding(emu):
+        emu.worker(tmp_path / "wrangler.json")
+        emu.queue("jobs").send("order-7")
+
+    world, arrived = World(forwarding, [no_message_lost]), {}
+    try:
+        for number, _, label in world.run(Schedule()).schedule.points:
+            if label in {"refused_sends", "lost_replies"}:
+                arrived[label] = world.run(Schedule(((number, 1),))).emulator.account.state.queues["out"].count
+    finally:
+        world.close()
+    assert arrived == {"refused_sends": 1, "lost_replies": 2}
 
 
 def payments(emu):

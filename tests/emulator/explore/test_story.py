@@ -7,6 +7,7 @@ import re
 import pytest
 
 from emulator import explore
+from emulator.explore.story import Told
 from tests.emulator.explore.twins import TWINS
 
 STORIES = {
@@ -54,6 +55,16 @@ STORIES = {
 def test_a_story_tells_what_happened_in_order(name):
     wrong, _, invariant = TWINS[name]
     assert explore(wrong, invariant).story == STORIES[name]
+
+
+@pytest.mark.parametrize(("body", "name"), [
+    ({"key": "k0", "a": "b"}, "k0"), ({"order": 7}, "order 7"), ({"invoice": "i1", "cents": 5}, "i1"), ("order-7", "order-7"),
+    ({"cents": 5}, "message 1"), ({"text": "x" * 100}, "message 1"), (b"x", "message 1"),
+])  # fmt: skip
+def test_a_message_is_called_by_what_tells_it_from_others(body, name):
+    told = Told()
+    told._call_it("id", body)
+    assert told.name("id") == name
 
 
 def test_what_was_found_says_how_to_run_it_again():

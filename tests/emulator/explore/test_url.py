@@ -9,6 +9,9 @@ import pytest
 
 from emulator import explore
 from emulator.explore import RecordingProxy, at_most_once, no_message_lost
+from emulator.explore.schedule import Schedule
+from emulator.explore.story import Told
+from emulator.explore.world import World
 from tests.emulator.endpoints import OK, Endpoint
 
 FAILED = {**OK, "outcome": "exception"}
@@ -58,6 +61,10 @@ def test_a_lost_answer_charges_twice_unless_the_bank_knows_the_key(with_key, bro
 
         found = explore(setup, [at_most_once(lambda bank: bank.charged), no_message_lost], max_faults=1)
         assert found.found is broken
+        told, world = Told(), World(setup, [no_message_lost])
+        (crash,) = [number for number, _, label in world.run(Schedule()).schedule.points if label == "crashes"]
+        world.run(Schedule(((crash, 1),), told=told))
+        assert told.lines("")[1] == "2. the endpoint is not reached"
         if broken:
             assert "POST /charge 'order-7'" in found.story
             assert explore(setup, at_most_once("POST /charge"), max_faults=1).faults == 1
