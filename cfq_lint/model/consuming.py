@@ -116,26 +116,39 @@ def code_of(worker: Worker) -> Code | None:
         return None
     program, entry = program_of(first, files), first.inherited("main")
     dead = {each.dead_letter_queue.text for each in worker.consumers() if each.dead_letter_queue is not None}
-    consuming = []
+    consuming, programs = [], [program]
     for environment in worker.environments:
         main = environment.inherited("main")
         if environment.is_previews or (main and main.text) != (entry and entry.text):
             continue  # an environment with a source of its own is deployed as another Worker
         own = program_of(environment, files)  # its variables may name other queues
+        programs += [own] if own not in programs else []
         for consumer in environment.consumers:
             if consumer.is_push and consumer.queue is not None:
                 queue = consumer.queue_name
                 is_dead = queue in dead or _DEAD.search(queue) is not None
-                consuming.append(consuming_of(consumer, environment, handled_once(own, queue), is_dead_letters=is_dead))
+                consuming.append(
+                    consuming_of(
+                        consumer, environment, handled_once(own, queue, _in_vain(programs, own)), is_dead_letters=is_dead
+                    )
+                )
     return Code(worker, program, tuple(consuming)) if consuming else None
 
 
-def handled_once(program: Program, queue: str) -> Handled:
-    """What the handler does with a queue, read once; where it never looks at the queue's name, the same for all."""
+def _in_vain(programs: list[Program], own: Program) -> int:
+    """How long the handler was read for other environments without coming to its end: it is as long for this one."""
+    return sum(each.steps for program in programs if program is not own for each in program.kept.values() if each.problem)
+
+
+def handled_once(program: Program, queue: str, steps_before: int = 0) -> Handled:
+    """What the handler does with a queue, read once; where it never looks at the queue's name, the same for all.
+
+    What was read of it before, `steps_before` elsewhere, shortens the reading.
+    """
     known: dict[str, Handled] = program.kept
     if queue not in known:
         other = next((each for each in known.values() if not each.looks_at_queue), None)
-        steps = sum(each.steps for each in known.values())
+        steps = steps_before + sum(each.steps for each in known.values())
         known[queue] = replace(other, queue=queue) if other is not None else handled(program, queue, steps)
     return known[queue]
 
