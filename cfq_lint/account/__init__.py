@@ -1,1 +1,1 @@
-"""The live account, read through Cloudflare's REST API: with GET alone, within the limits, the token never shown."""
+"""The live account, read through Cloudflare's API: with GET and queries alone, within the limits, the token never shown."""

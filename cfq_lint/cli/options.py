@@ -78,7 +78,12 @@ AUDIT: tuple[Option, ...] = (
     Option("processing", VALUE, "With --estimate: time of one consumer invocation, whatever is in it, as 200ms.", "TIME"),
     Option("per-message", VALUE, "With --estimate: time for each message of an invocation besides, as 50ms.", "TIME"),
     *(option for option in CHECK if option.name not in _OF_CHECK_ALONE),
-    Option("token", VALUE, "An API token with the permission Queues Read; better in CLOUDFLARE_API_TOKEN.", "TOKEN"),
+    Option(
+        "token",
+        VALUE,
+        "An API token with the permission Queues Read, and Account Analytics Read; better in CLOUDFLARE_API_TOKEN.",
+        "TOKEN",
+    ),
     Option(
         "account-id", VALUE, "The account; else account_id in the files, else CLOUDFLARE_ACCOUNT_ID, as wrangler has it.", "ID"
     ),

@@ -199,3 +199,13 @@ def test_an_alarm_and_a_consumer_outside_prove_nothing():
         emu.consume("jobs", "http://127.0.0.1:9/")
         with pytest.raises(Opaque, match="a consumer in url"):
             state_of(emu, ())
+
+
+def test_no_more_states_are_remembered_than_there_is_room_for(monkeypatch):
+    """So a search of any length holds no more; what is not remembered is met anew."""
+    _, right, invariant = TWINS["guard after effect"]
+    whole = explore(right, invariant)
+    monkeypatch.setattr(shards, "_STATES_MAX", 5)
+    few = explore(right, invariant)
+    assert (few.exhaustive, few.covered.states) == (True, 5)
+    assert few.schedules + few.covered.spared == whole.schedules + whole.covered.spared
