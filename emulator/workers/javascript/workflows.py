@@ -1,7 +1,7 @@
 """Workflows: the engine that the project's miniflare brings along, run in our workerd as a Worker of the account, one for each.
 
-miniflare keeps it in three modules: https://github.com/cloudflare/workers-sdk/tree/main/packages/miniflare/src/workers/workflows
-has the engine and the binding, `shared/zod.worker.ts` what they check with. Being a Worker like others, it is on virtual time.
+miniflare keeps the engine and the binding apart, and beside them what they check with:
+https://github.com/cloudflare/workers-sdk/tree/main/packages/miniflare/src/workers. As a Worker it is on virtual time.
 """
 
 from __future__ import annotations
