@@ -6,6 +6,7 @@ Around them stands a border that no request passes with too many headers, or fro
 from __future__ import annotations
 
 from contextlib import suppress
+from email.utils import format_datetime
 from http import HTTPStatus
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
@@ -16,7 +17,9 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.routing import Route
 
+from emulator.engine.clock import moment
 from emulator.server import control
+from emulator.server.analytics import graphql
 from emulator.server.dashboard.pages import Dashboard
 from emulator.server.observe import health, prometheus
 from emulator.server.observe.logs import RequestLog
@@ -30,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from starlette.requests import Request
-    from starlette.types import ASGIApp, Receive, Scope, Send
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from emulator.core.refusals import Refused
     from emulator.server.service import Service
@@ -58,7 +61,7 @@ class Application:
         handlers: Any = {HTTPException: _refuse}
         self._pages = Starlette(routes=Dashboard(service, service.watch).routes(), exception_handlers=handlers)
         self._pages.router.redirect_slashes = False
-        self._whole = RequestLog(Border(self._dispatch, near=near))
+        self._whole = RequestLog(Border(self._dispatch, near=near, clock=None if service.time.speed == 1 else service))
 
     def _add(self, service: Service, operations: Iterable[Operation], prefix: str) -> None:
         for operation in operations:
@@ -92,7 +95,7 @@ class Application:
 def _own(service: Service) -> Iterable[Operation]:
     """What this server has beside Cloudflare's operations."""
     closed = service.access.closed
-    yield from (health.OPERATION, prometheus.OPERATION)
+    yield from (health.OPERATION, prometheus.OPERATION, graphql.OPERATION)
     yield openapi.document_operation("/openapi.json", openapi.document(OPERATIONS, closed=closed))
     if service.control:
         yield from control.OPERATIONS
@@ -116,19 +119,32 @@ def _not_allowed(methods: Iterable[str]) -> Answer:
 
 
 class Border:
-    """Refuses what no client sends, before anything looks at it."""
+    """Refuses what no client sends, before anything looks at it. Where time is not the computer's, answers carry the account's."""
 
-    def __init__(self, app: ASGIApp, *, near: bool) -> None:
-        self.app, self.near = app, near
+    def __init__(self, app: ASGIApp, *, near: bool, clock: Service | None) -> None:
+        self.app, self.near, self.clock = app, near, clock
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request pass, or refuse it."""
         if scope["type"] == "http":
+            send = send if self.clock is None else _dated(send, self.clock)
             refused = _suspicious(scope, near=self.near)
             if refused is not None:
                 await answer(send, answers.refusal(refused))
                 return
         await self.app(scope, receive, send)
+
+
+def _dated(send: Send, service: Service) -> Send:
+    """Answers with the account's date: clients reckon ages and windows by it."""
+
+    async def told(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            date = format_datetime(moment(service.now_us), usegmt=True).encode()
+            message = {**message, "headers": [*message["headers"], (b"date", date)]}
+        await send(message)
+
+    return told
 
 
 def _suspicious(scope: Scope, *, near: bool) -> Refused | None:

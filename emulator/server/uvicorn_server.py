@@ -74,7 +74,7 @@ async def serve(service: Service, listener: socket.socket, ready: Callable[[], N
     """Serve until SIGTERM or SIGINT; then let requests and batches that are out end within `grace_seconds`, and close."""
     options: dict[str, Any] = {
         "ws": "none", "lifespan": "off", "log_config": None, "access_log": False, "server_header": False,
-        "proxy_headers": False,
+        "proxy_headers": False, "date_header": service.time.speed == 1,
     }  # fmt: skip
     app, connections = create_app(service, listens=True), Connections(connection_limit())
     config = uvicorn.Config(

@@ -52,7 +52,8 @@ class Site:
 
     def start(self):
         """Serve, and wait until the port is open."""
-        options = {"ws": "none", "http": "h11", "lifespan": "off", "log_config": None, "access_log": False, "loop": "asyncio"}
+        dated = self.service.time.speed == 1
+        options = {"date_header": dated, "ws": "none", "http": "h11", "lifespan": "off", "log_config": None, "access_log": False, "loop": "asyncio"}
         self._server = uvicorn.Server(uvicorn.Config(self.app, "127.0.0.1", self.port, timeout_graceful_shutdown=1, **options))
         self._thread = threading.Thread(target=self._server.run, daemon=True)
         self._thread.start()
