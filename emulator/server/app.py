@@ -119,7 +119,7 @@ def _not_allowed(methods: Iterable[str]) -> Answer:
 
 
 class Border:
-    """Refuses what no client sends, before anything looks at it. Where time is not the computer's, answers carry the account's."""
+    """Refuses what no client sends, before anything looks at it; dates answers where time is not the computer's."""
 
     def __init__(self, app: ASGIApp, *, near: bool, clock: Service | None) -> None:
         self.app, self.near, self.clock = app, near, clock
