@@ -447,7 +447,7 @@ class Workerd:
                 traffic.abandon()
                 never = bool  # is False
                 traffic.until_quiet(self.workers, never, _LET_GO_SECONDS, sleeping=lambda: True, counts=False)
-            if traffic.process.follows:  # it does not know what the one before has kept
+            if any(each.durable for each in self._scripts):  # what objects hold ends with the process that holds it
                 traffic.process.stop()
             else:
                 POOL.give(traffic.process)
