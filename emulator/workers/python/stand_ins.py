@@ -17,7 +17,7 @@ from emulator.workers.python.javascript.forms import Blob, File, FormData
 from emulator.workers.python.javascript.headers import Headers
 from emulator.workers.python.javascript.http_values import Request, Response
 from emulator.workers.python.javascript.js_values import JSNULL, JsProxy
-from emulator.workers.python.javascript.to_js import create_proxy, to_js
+from emulator.workers.python.javascript.to_js import create_once_callable, create_proxy, to_js
 from emulator.workers.python.worker_sys import WorkerSys, worker_os
 
 if TYPE_CHECKING:
@@ -94,8 +94,9 @@ def stand_ins(
     ffi = StandIn(
         "pyodide.ffi",
         {
-            "ConversionError": ConversionError, "JsException": JsException, "JsProxy": JsProxy, "create_proxy": create_proxy,
-            "jsnull": JSNULL, "run_sync": run_sync, "to_js": to_js,
+            "ConversionError": ConversionError, "JsException": JsException, "JsProxy": JsProxy,
+            "create_once_callable": create_once_callable, "create_proxy": create_proxy, "jsnull": JSNULL, "run_sync": run_sync,
+            "to_js": to_js,
         },
     )  # fmt: skip
     web_values = {

@@ -157,7 +157,7 @@ def test_the_real_sdk_over_the_stand_ins(tmp_path, monkeypatch):
         helper.patchWaitUntil = lambda _context: None
         flags = types.ModuleType("_cloudflare_compat_flags")
         flags.__getattr__ = lambda _name: False
-        proxies = {"JsBuffer": object, "create_once_callable": lambda call: call, "destroy_proxies": lambda _: None}
+        proxies = {"JsBuffer": object, "destroy_proxies": lambda _: None}
         made["pyodide.ffi"].__dict__.update(proxies)
         made["pyodide"].__dict__["__version__"] = PYODIDE
         made |= {helper.__name__: helper, flags.__name__: flags}

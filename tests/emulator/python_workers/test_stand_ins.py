@@ -49,7 +49,7 @@ def test_everything_that_is_promised_can_be_imported(write):
 def test_to_js_objects_maps_and_arrays(write):
     write("""
         from js import JSON, Object, Array, Map, undefined
-        from pyodide.ffi import JsProxy, create_proxy, to_js
+        from pyodide.ffi import JsException, JsProxy, create_once_callable, create_proxy, to_js
         value = {"a": [1, {"b": None}], "c": {"d": 2}}
         made = to_js(value, dict_converter=Object.fromEntries)
         assert isinstance(made, JsProxy) and isinstance(made.a, JsProxy)
@@ -75,6 +75,14 @@ def test_to_js_objects_maps_and_arrays(write):
         proxy = create_proxy(lambda n: n + 1)
         assert proxy(1) == 2 and isinstance(proxy, JsProxy) and proxy.to_py()(2) == 3
         proxy.destroy()
+        once = create_once_callable(lambda n: n + 1)
+        assert once(1) == 2 and isinstance(once, JsProxy)
+        for again, text in ((lambda: once(1), "OnceProxy can only be called once"), (once.destroy, "OnceProxy has already been destroyed")):
+            try:
+                again()
+                assert False
+            except JsException as error:
+                assert error.message == text
         assert to_js([(1, 2), "x"], depth=1)[0] == (1, 2) and to_js((1, 2)) == [1, 2]
         assert to_js({1}, default_converter=None) == {1}
         class Thing: pass

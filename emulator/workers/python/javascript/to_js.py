@@ -1,4 +1,4 @@
-"""`to_js` and `create_proxy` of `pyodide.ffi`.
+"""`to_js`, `create_proxy` and `create_once_callable` of `pyodide.ffi`.
 
 https://pyodide.org/en/stable/usage/api/python-api/ffi.html.
 """
@@ -9,6 +9,7 @@ from array import array
 from typing import TYPE_CHECKING, Any
 
 from emulator.engine.bodies.undefined import UNDEFINED, Undefined
+from emulator.workers.python.errors import JsException
 from emulator.workers.python.javascript.js_binary import JsBuffer
 from emulator.workers.python.javascript.js_time import JsTime
 from emulator.workers.python.javascript.js_values import JsArray, JsLiteralMap, JsNull, JsProxy
@@ -43,9 +44,33 @@ class PyProxy(JsProxy):
     unwrap = to_py
 
 
+class OnceCallable(PyProxy):
+    """What `create_once_callable` gives: Pyodide lets go of it with the first call."""
+
+    _spent = False
+
+    def __call__(self, *args: Any, **options: Any) -> Any:
+        """The only call. Raises JsException after it, or after `destroy()`."""
+        if self._spent:
+            raise JsException("OnceProxy can only be called once")
+        self._spent = True
+        return self._inner(*args, **options)
+
+    def destroy(self) -> None:
+        """Let go of it uncalled. Raises JsException where that is done already."""
+        if self._spent:
+            raise JsException("OnceProxy has already been destroyed")
+        self._spent = True
+
+
 def create_proxy(value: Any, /, **_options: Any) -> PyProxy:
     """A Python value that JavaScript may keep."""
     return PyProxy(value)
+
+
+def create_once_callable(function: Callable[..., Any], /, **_options: Any) -> OnceCallable:
+    """A function that JavaScript may call once."""
+    return OnceCallable(function)
 
 
 def to_js(
