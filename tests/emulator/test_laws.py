@@ -294,7 +294,7 @@ def test_only_the_clock_reads_time_and_only_ids_and_faults_draw():
         names = set(imported(path))
         if not inside.startswith(("engine/clock", "workers/python", "workers/stores", "toolkit")):
             assert "time" not in names, f"{inside} reads time"
-        theirs = ("explore/world", "workers/python")  # what a user's own code draws
+        theirs = ("explore/world", "explore/state", "workers/python")  # what a user's own code draws
         if not inside.startswith(("engine/ids", "engine/chance", "toolkit", *theirs)):
             assert not names & {"random", "secrets"}, f"{inside} draws"
             assert "uuid4" not in path.read_text(encoding="utf-8"), f"{inside} draws"
