@@ -151,7 +151,7 @@ def test_no_request_breaks_the_api_or_its_promise():
     world = World()
     statuses = set()
 
-    @settings(max_examples=1_000, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=200, suppress_health_check=list(HealthCheck))
     @given(REQUESTS)
     def ask(request):
         operation, body, query, which = request
