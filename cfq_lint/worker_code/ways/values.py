@@ -109,8 +109,8 @@ class Called:
     calls as well. `related` says that the message is in it, `whole` that it is handed the message itself. `text` are the
     literal strings. `loops` are the loops over messages around it, `is_checked` that somebody looks at a response's status,
     `guards` what was known on the first way to it. `is_lost` says that nobody waits for it. `within` are the names of the
-    functions around it, `boxes` the lists that alone bring the message in. `unfollowed` is the function of the Worker's own
-    that it calls where that was not followed.
+    functions around it, `boxes` the lists that alone bring the message in. `through` are the calls that lead to it,
+    `unfollowed` is the function of the Worker's own that it calls where that was not followed.
     """
 
     __slots__ = (
@@ -132,6 +132,7 @@ class Called:
         "reached",
         "related",
         "text",
+        "through",
         "unfollowed",
         "whole",
         "within",
@@ -156,6 +157,7 @@ class Called:
         self.guards: frozenset[Any] = frozenset()
         self.named: dict[str, Value] = {}
         self.within: tuple[str, ...] = ()
+        self.through: dict[Mark, None] = {}
         self.order = 0
         self.unfollowed: Mark | None = None
         self.reached: set[State] = set()
@@ -228,6 +230,12 @@ def data(*, fresh: str = "", is_body: bool = False) -> Value:
     return Value(DATA, related=True, fresh=fresh, is_body=is_body)
 
 
+def freshest(parts: Iterable[Value]) -> str:
+    """What another delivery makes of it for certain: by chance before by the time, and by the time before by the day."""
+    found = {each.fresh for each in parts}
+    return next((each for each in (CHANCE, CLOCK, DAY) if each in found), "")
+
+
 def unknown(parts: Iterable[Value] = ()) -> Value:
     """What is made of several values, in a way that does not matter."""
     parts = [each for each in parts if each is not None]
@@ -237,7 +245,7 @@ def unknown(parts: Iterable[Value] = ()) -> Value:
         for each in parts
         if each.call is not None and (each.grown or each.kind in {RESULT, RESPONSE, OPAQUE, STATUS, PROMISE})
     ]
-    fresh = next((each.fresh for each in parts if each.fresh), "")
+    fresh = freshest(parts)
     errors = any(each.kind == ERROR for each in parts)
     if errors:
         return Value(ERROR, related=True, fresh=fresh)
