@@ -106,12 +106,12 @@ class _Grammar(Names):
         return n.Pair(at.start_point, name, self.node(key) if is_computed else None, made, is_method)
 
     def function(self, at: Any) -> n.Node:
-        # What the libraries make of a function, and which modules it asks for, its place in the text tells.
-        is_plain, links = not is_used(self.links.imports), len(self.links.sources)
+        # Not plain is what the libraries change, and what says something of the module around it.
+        is_plain, links = not is_used(self.links.imports), self.links.count
         key = (at.type, at.text)
         made = self.known.taken(key, at.start_point, self.scope) if is_plain else None
         made = made or self._made(key, at)
-        for each in (made,) if is_plain and len(self.links.sources) == links else made.inner:
+        for each in (made,) if is_plain and self.links.count == links else made.inner:
             self.made.hold(each)
         self.rebound |= made.rebound
         if at.type in _DECLARED:
