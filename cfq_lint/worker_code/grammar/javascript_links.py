@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Links:
-    """The imports and exports of a module, filled while it is read; each as in `Source`. `count` tells whether there are more."""
+    """The imports and exports of a module, filled while it is read; each as in `Source`. `count` grows with each."""
 
     def __init__(self) -> None:
         self.imports: dict[str, tuple[str, str]] = {}
