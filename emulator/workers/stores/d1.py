@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 _TRANSACTION = re.compile(r"\s*(BEGIN|COMMIT|END|ROLLBACK|SAVEPOINT|RELEASE)\b", re.IGNORECASE)
 _ATTACH = re.compile(r"\s*(ATTACH|DETACH)\b", re.IGNORECASE)
 _NO_TRANSACTION = (
-    "To execute a transaction, please use the state.storage.transaction() or state.storage.transactionSync() APIs instead of the "
-    "SQL BEGIN TRANSACTION or SAVEPOINT statements. The JavaScript API is safer because it will automatically roll back on "
+    "To execute a transaction, please use the state.storage.transaction() or state.storage.transactionSync() APIs instead of "
+    "the SQL BEGIN TRANSACTION or SAVEPOINT statements. The JavaScript API is safer because it will automatically roll back on "
     "exceptions, and because it interacts correctly with Durable Objects' automatic atomic write coalescing."
 )
 _PREFIX = "D1_ERROR: "

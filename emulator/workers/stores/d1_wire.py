@@ -1,6 +1,6 @@
 """How a Worker's D1 binding speaks to its database over HTTP: https://github.com/cloudflare/workerd, `internal/d1-api.ts`.
 
-POST of `/query` or `/execute` with a query, or a list of them, which is one transaction: of `batch()`, or the lines of `exec()`.
+POST of `/query` or `/execute` with a query, or a list of them, which is one transaction: of `batch()` or the lines of `exec()`.
 """
 
 from __future__ import annotations

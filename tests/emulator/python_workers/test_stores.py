@@ -212,9 +212,9 @@ def said_by(db, how, sql):
         if how == "batch":
             return [each.results for each in db.batch([db.prepare(each) for each in sql]).result()]
         done = db.prepare(sql).all().result()
-        return [done.results, done.meta.changes]
     except JsException as error:
         return str(error)
+    return [done.results, done.meta.changes]
 
 
 def test_d1_takes_several_statements_and_lines_as_miniflare_does(db):
