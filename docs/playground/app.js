@@ -14,7 +14,6 @@ import { CONFIGS, EXAMPLES } from "./examples.js";
 import { draw, moments, span, stateAt } from "./timeline.js";
 
 const $ = (id) => document.getElementById(id);
-const started = performance.now();
 let worker, waiting, asked = 0;
 
 function say(text) {
@@ -22,19 +21,21 @@ function say(text) {
 }
 
 /** Python in a worker; whoever stops it gets a new one. */
-function startWorker() {
-  worker = new Worker("worker.js", { type: "module" });
+async function listen(to) {
+  worker = to;
   waiting = new Map();
-  worker.onmessage = ({ data: { id, answer, error, ready } }) => {
-    if (ready) {
-      document.body.dataset.ready = Math.round(performance.now() - started);
-      return say("ready");
-    }
-    if (id === undefined) return say(error);
+  worker.onmessage = ({ data: { id, answer, error } }) => {
     const { resolve, reject } = waiting.get(id);
     waiting.delete(id);
     error === undefined ? resolve(answer) : reject(new Error(error));
   };
+  try {
+    await ask("ready");
+    document.body.dataset.ready = Math.round(performance.now());
+    say("ready");
+  } catch (error) {
+    if (worker === to) say(`Python could not be loaded: ${error.message}`);
+  }
 }
 
 function ask(what, given) {
@@ -205,7 +206,7 @@ $("run").onclick = run;
 $("stop").onclick = () => {
   worker.terminate();
   for (const { reject } of waiting.values()) reject(new Error("stopped"));
-  startWorker();
+  listen(window.startPython());
 };
 
 // --- tabs, links, offline
@@ -263,7 +264,7 @@ async function linked() {
 }
 
 let fromLink = false;
-startWorker();
+listen(window.python);
 const given = await linked();
 fromLink = given?.tab === "run";
 runEditor.put(fromLink ? given.text : EXAMPLES[$("example").value]);
