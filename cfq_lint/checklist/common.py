@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from cfq_lint.model.account_facts import Facts
     from cfq_lint.model.project import Subject
     from cfq_lint.source.text import Place
-    from cfq_lint.worker_code.lowering.steps import Spot
+    from cfq_lint.worker_code.tree.spots import Spot
 
 
 def at(place: Place, text: str) -> Evidence:

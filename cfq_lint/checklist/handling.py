@@ -6,8 +6,7 @@ import re
 
 from cfq_lint.facts.record import record
 from cfq_lint.rules.registry import load
-from cfq_lint.worker_code.lowering.steps import IDEMPOTENCY_KEY, NOTHING
-from cfq_lint.worker_code.ways.keys import counted_up, made_here, refuses
+from cfq_lint.worker_code.ways.keys import IDEMPOTENCY_KEY, counted_up, idempotency_key, made_here, refuses
 from cfq_lint.worker_code.ways.state import ACK, ACK_ALL, OF_READ, READ, WORK
 from cfq_lint.worker_code.ways.values import CHANCE
 
@@ -139,13 +138,13 @@ def deduplicating(code: Code) -> tuple[Remark, ...]:
 
 
 def _by_key(code: Code, called: Called) -> Iterator[Remark]:
-    spot, module = code.spot(called.mark), called.mark.module
-    names, is_fresh = module.lowering.key(called.node)
+    spot = code.spot(called.mark)
+    names, is_fresh = idempotency_key(called)
     if names is not None or IDEMPOTENCY_KEY.search(called.text):
         keys = [key for each in called.all_given for key in _keys_in(each)]
         if is_fresh or any(key.fresh for key in keys):
             yield Remark(BAD, spot, "the idempotency key is made here: each delivery gets another one")
-        elif called.related and names != NOTHING:
+        elif called.related and names:
             yield Remark(GOOD, spot, "an idempotency key is passed on downstream")
     elif made_here(called):
         yield Remark(BAD, spot, f"the {made_here(called)} of this write is made here: each delivery makes another one")

@@ -9,7 +9,7 @@ from cfq_lint.checklist.model import FAIL, NOT_ASKED, PASS, RULE, UNKNOWN, Answe
 from cfq_lint.facts import limits
 from cfq_lint.facts.quantities import number, seconds
 from cfq_lint.model.account_facts import FREE
-from cfq_lint.worker_code.lowering.steps import Spot
+from cfq_lint.worker_code.tree.spots import Spot
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -11,14 +11,14 @@ from cfq_lint.facts import limits
 from cfq_lint.facts.quantities import number
 from cfq_lint.facts.record import record, replace
 from cfq_lint.model.measured import HOUR_SECONDS
-from cfq_lint.worker_code.lowering.steps import ANY
+from cfq_lint.worker_code.tree.asking import ANY
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cfq_lint.model.measured import Figure
     from cfq_lint.model.project import Project, Sender, Subject
-    from cfq_lint.worker_code.lowering.steps import Sent
     from cfq_lint.worker_code.modules.program import Program
+    from cfq_lint.worker_code.sending.producing import Sent
 
 _GRAPHQL = "or read max{messageSize} of queueMessageOperationsAdaptiveGroups in Cloudflare's GraphQL API"
 _LIKE_A_QUEUE = re.compile(r"queue|producer|binding|^q$|^getattr$", re.IGNORECASE)

@@ -56,13 +56,16 @@ def check(environment: Environment, _facts: Facts) -> Iterator[Finding]:
         consumer = consumed.get(producer.queue_name)
         if producer.queue is None or consumer is None or not _mentions(producer, entry.text):
             continue
-        from cfq_lint.model.sources import program_of  # only where a sign of it stands in the source
-        from cfq_lint.worker_code.sending.while_handling import sent_while_handling
+        from cfq_lint.model.consuming import handled_once  # only where a sign of it stands in the source
+        from cfq_lint.model.sources import program_of
+        from cfq_lint.worker_code.ways.sends import sent_by
 
         program = program_of(environment, files)
         binding = producer.binding.text if producer.binding is not None else None
-        spot = next((spot for name, spot in sent_while_handling(program, producer.queue_name) if name == binding), None)
-        if spot is not None:
+        called = handled_once(program, producer.queue_name).called
+        mark = next(sent_by(called, binding or "", program), None)
+        if mark is not None:
+            spot = mark.module.spot(mark.node)
             del consumed[producer.queue_name]
             message = (
                 f"the queue handler sends to {producer.queue_name!r} while it consumes it ({spot}); make sure that no message"

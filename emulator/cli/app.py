@@ -1,33 +1,103 @@
-"""The Typer application: every command and its options."""
+"""The Typer application. A command is loaded when it is the one that runs: none needs or waits for what another imports."""
 
 from __future__ import annotations
 
-import sys
 from importlib.metadata import version as version_of
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from emulator.cli import client, explore, replay, serving, setup, simulate
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import TypeAlias
 
-app = typer.Typer(
-    name="cfq-emulator",
-    help="Cloudflare Queues on this computer, for clients that change nothing but the base URL.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Exit codes: 0 done, 1 the server refused, 2 wrong usage or unreadable input.",
-)
+    _Command: TypeAlias = Callable[..., Any]
 
 
-def run(argv: list[str]) -> int:
-    """Run the application on arguments; the exit code."""
-    try:
-        result = app(args=argv, prog_name="cfq-emulator", standalone_mode=True)
-    except SystemExit as stop:
-        return stop.code if isinstance(stop.code, int) else 2
-    return result if isinstance(result, int) else 0
+def _serve() -> _Command:
+    from emulator.cli.serving import serve
+
+    return serve
+
+
+def _send() -> _Command:
+    from emulator.cli.client import send
+
+    return send
+
+
+def _pull() -> _Command:
+    from emulator.cli.client import pull
+
+    return pull
+
+
+def _tail() -> _Command:
+    from emulator.cli.client import tail
+
+    return tail
+
+
+def _redrive() -> _Command:
+    from emulator.cli.client import redrive
+
+    return redrive
+
+
+def _replay() -> _Command:
+    from emulator.cli.replay import replay
+
+    return replay
+
+
+def _simulate() -> _Command:
+    from emulator.cli.simulate import simulate
+
+    return simulate
+
+
+def _explore() -> _Command:
+    from emulator.cli.explore import explore
+
+    return explore
+
+
+def _setup() -> _Command:
+    from emulator.cli.setup import setup
+
+    return setup
+
+
+COMMANDS: dict[str, Callable[[], _Command]] = {
+    "serve": _serve,
+    "send": _send,
+    "pull": _pull,
+    "tail": _tail,
+    "redrive": _redrive,
+    "replay": _replay,
+    "simulate": _simulate,
+    "explore": _explore,
+    "setup": _setup,
+}
+"""In the order of the help."""
+
+
+def application(arguments: list[str]) -> typer.Typer:
+    """The application for these arguments: with the command that they name, or with all. Raises what an import raises."""
+    named = next((argument for argument in arguments if not argument.startswith("-")), None)
+    app = typer.Typer(
+        name="cfq-emulator",
+        help="Cloudflare Queues on this computer, for clients that change nothing but the base URL.",
+        no_args_is_help=True,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+        epilog="Exit codes: 0 done, 1 the server refused, 2 wrong usage or unreadable input.",
+    )
+    app.callback()(_root)
+    for name in [named] if named in COMMANDS else COMMANDS:
+        app.command(name)(COMMANDS[name]())
+    return app
 
 
 def _version(value: bool) -> None:
@@ -36,22 +106,7 @@ def _version(value: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def _root(
     version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")] = False,
 ) -> None:
     del version
-
-
-app.command("serve")(serving.serve)
-app.command("send")(client.send)
-app.command("pull")(client.pull)
-app.command("tail")(client.tail)
-app.command("redrive")(client.redrive)
-app.command("replay")(replay.replay)
-app.command("simulate")(simulate.simulate)
-app.command("explore")(explore.explore)
-app.command("setup")(setup.setup)
-
-if __name__ == "__main__":
-    sys.exit(run(sys.argv[1:]))

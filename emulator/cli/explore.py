@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from emulator.cli.alone import run_alone
 from emulator.cli.searching import Searching
 
 if TYPE_CHECKING:
@@ -21,11 +20,6 @@ if TYPE_CHECKING:
     from emulator.explore.found import Found, Nothing
 
 _INTERRUPTED = 130
-
-
-def run(argv: list[str]) -> int:
-    """Run the command alone; the exit code."""
-    return run_alone("explore", explore, argv[1:])
 
 
 def explore(

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from emulator.cli.alone import run_alone
 from emulator.core.refusals import Refused
 from emulator.workers.javascript.setup import fill
 from emulator.workers.javascript.toolchain import find
@@ -23,11 +22,6 @@ class Language(StrEnum):
     """Languages whose tools can be installed."""
 
     JAVASCRIPT = "javascript"
-
-
-def run(argv: list[str]) -> int:
-    """Run the command alone; the exit code."""
-    return run_alone("setup", setup, argv[1:])
 
 
 def setup(

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from emulator.cli.alone import run_alone
 from emulator.core.limits import SECOND_US
 from emulator.core.refusals import Refused
 from emulator.engine.clock import real_seconds
@@ -34,11 +33,6 @@ if TYPE_CHECKING:
     from emulator.simulate.tally import Tally
 
 _NARROW, _WIDE = 40, 120
-
-
-def run(argv: list[str]) -> int:
-    """Run the command alone; the exit code."""
-    return run_alone("simulate", simulate, argv[1:])
 
 
 def simulate(

@@ -55,12 +55,13 @@ def throw(_batch):
 
 
 def plugin_options():
-    """What tells a pytest of its own about the plugins: nothing where the distribution is installed and names them."""
+    """What tells a pytest of its own about the plugins: our own, where the distribution is not installed; none that takes a second."""
     from importlib.metadata import entry_points
 
     known = {entry.value for entry in entry_points(group="pytest11")}
     needed = [name for name in ("emulator.testing.pytest_plugin", "emulator.explore.pytest_plugin") if name not in known]
-    return [*(option for name in needed for option in ("-p", name)), "-p", "no:cacheprovider"]
+    options = (*needed, "no:cacheprovider", "no:schemathesis", "no:hypothesispytest")
+    return [option for name in options for option in ("-p", name)]
 
 
 def calls_in(work):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from cfq_lint.worker_code.following.foreign import PURE, SETTLING, Foreign
 from cfq_lint.worker_code.following.naming import matches_name, of_the_name
 from cfq_lint.worker_code.tree import nodes as n
+from cfq_lint.worker_code.ways.marks import Mark
 from cfq_lint.worker_code.ways.state import (
     FAILURE,
     Flow,
@@ -36,7 +37,6 @@ from cfq_lint.worker_code.ways.values import (
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cfq_lint.worker_code.following.conditions import States
-    from cfq_lint.worker_code.ways.marks import Mark
 
 _DEPTH_MAX = 10
 _HELD = frozenset({"waitUntil", "wait_until"})
@@ -308,7 +308,10 @@ class Calls(Foreign):
         name = function.name or lambda_.name
         if lambda_ in room.calls or len(room.calls) >= _DEPTH_MAX or (lambda_.is_async and not is_own and not is_related):
             opaque = Value(OPAQUE, chain=(name or "?",))
-            return self.foreign(node, opaque, given, states, room, out, is_ours=not is_related)
+            made = self.foreign(node, opaque, given, states, room, out, is_ours=not is_related)
+            if function.module is not None and id(node) in self.called:
+                self.called[id(node)].unfollowed = Mark(lambda_, function.module)
+            return made
         function.name = name
         if node is self.unused and self.only_tells(function, given):
             return Value(OPAQUE), states

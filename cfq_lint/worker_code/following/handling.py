@@ -71,11 +71,11 @@ def handled(program: Program, queue: str, steps_before: int = 0) -> Handled:
     """Read the program's handler for one queue; what was read of it for others before, `steps_before`, shortens the reading."""
     if program.problem:
         return _unknown(queue, program.problem)
-    handlers = program.handling()
+    handlers = program.handlers()
     if len(handlers) != 1:
         found = "several queue handlers" if handlers else "no queue handler that can be found by reading"
         return _unknown(queue, f"{program.entry} has {found}")
-    module, handler, _, this = handlers[0]
+    module, handler, this = handlers[0]
     reader = Reader(program, queue)
     reader.steps_most = max(STEPS_MAX // _SHARES, STEPS_MAX - steps_before)
     try:
@@ -268,17 +268,23 @@ class Reader(Statements):
         return made
 
     def _out_of_a_map(self, callee: n.Node, room: Room) -> Value | None:
-        """The function in `handlers.get(batch.queue)(…)`, or in a name for what was got."""
-        callee = room.module.names.resolved(callee)
-        match callee:
+        """The function in `handlers.get(batch.queue)(…)`, or in `.run(…)` of what was got, also by a name for that."""
+        if isinstance(callee, n.Member):
+            held, name = self._got(callee.of, room), callee.name
+            found = self.program.member(held, name) if held is not None else None
+        else:
+            found, name = self._got(callee, room), ""
+        made = self.as_value(found, name) if found is not None else None
+        return made if made is not None and made.kind == FUNCTION else None
+
+    def _got(self, node: n.Node, room: Room) -> Meaning | None:
+        """What `handlers.get(batch.queue)` takes out of a map that is written out."""
+        match room.module.names.resolved(node):
             case n.Invoke(n.Member(of, "get"), (key,)):
                 table = self.program.value(Meaning(room.module, of, room.module.around, room.module.this))
                 wanted = self.value(key, {State()}, room, Flow())[0].literal
-                if table is None or not isinstance(table.node, n.New) or not isinstance(wanted, str):
-                    return None
-                found = self.program.member(table, wanted)
-                made = self.as_value(found, wanted) if found is not None else None
-                return made if made is not None and made.kind == FUNCTION else None
+                is_known = table is not None and isinstance(table.node, n.New) and isinstance(wanted, str)
+                return self.program.member(table, wanted) if is_known and table is not None else None
             case _:
                 return None
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 from cfq_lint.worker_code.following.functions import Functions
-from cfq_lint.worker_code.lowering.steps import BREAK, CONTINUE, RAISE, RETURN
 from cfq_lint.worker_code.tree import nodes as n
 from cfq_lint.worker_code.tree import statements as s
 from cfq_lint.worker_code.tree.asking import walk
+from cfq_lint.worker_code.tree.statements import BREAK, CONTINUE, RAISE, RETURN
 from cfq_lint.worker_code.ways.state import (
     DEFAULT_ARM,
     FAILURE,

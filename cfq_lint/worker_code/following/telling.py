@@ -6,10 +6,10 @@ import re
 
 from cfq_lint.worker_code.following.effects import tells
 from cfq_lint.worker_code.following.foreign import PURE
-from cfq_lint.worker_code.lowering.steps import RAISE
 from cfq_lint.worker_code.tree import nodes as n
 from cfq_lint.worker_code.tree import statements as s
 from cfq_lint.worker_code.tree.asking import bound_names, chain_of, walk
+from cfq_lint.worker_code.tree.statements import RAISE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def _is_plain(node: n.Node, own: set[str]) -> bool:
         case s.Leave(kind):
             return kind != RAISE
         case n.Bind(target, _, how) if how != n.DECLARES:
-            return set(bound_names(target)) <= own
+            return bool(names := set(bound_names(target))) and names <= own  # of `this.field` no name is left
         case _:
             return True
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from cfq_lint.source.javascript import parsed
 from cfq_lint.worker_code.grammar.javascript_names import WRAPPERS, Names, own, text_of
 from cfq_lint.worker_code.grammar.libraries import in_plain, is_used
-from cfq_lint.worker_code.lowering.steps import BREAK, CONTINUE, DEFAULT, RAISE, RETURN
 from cfq_lint.worker_code.tree import nodes as n
 from cfq_lint.worker_code.tree import statements as s
 from cfq_lint.worker_code.tree.asking import bound_names, unwrapped
+from cfq_lint.worker_code.tree.statements import BREAK, CONTINUE, DEFAULT, RAISE, RETURN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from cfq_lint.worker_code.lowering.steps import DEFAULT, EVERYTHING
 from cfq_lint.worker_code.tree import nodes as n
 from cfq_lint.worker_code.tree.asking import bound_names
+from cfq_lint.worker_code.tree.statements import DEFAULT, EVERYTHING
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Links:
-    """The imports and exports of a module, filled while it is read; each as in `steps.Module`."""
+    """The imports and exports of a module, filled while it is read; each as in `Source`."""
 
     def __init__(self) -> None:
         self.imports: dict[str, tuple[str, str]] = {}

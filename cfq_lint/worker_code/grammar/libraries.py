@@ -6,9 +6,9 @@ the part of them that says what runs, and what becomes of a failure. That an eff
 
 from __future__ import annotations
 
-from cfq_lint.worker_code.lowering.steps import RAISE, RETURN
 from cfq_lint.worker_code.tree import nodes as n
 from cfq_lint.worker_code.tree import statements as s
+from cfq_lint.worker_code.tree.statements import RAISE, RETURN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 import warnings
 
-from cfq_lint.worker_code.lowering.steps import BREAK, CONTINUE, EVERYTHING, RAISE, RETURN
 from cfq_lint.worker_code.tree import nodes as n
 from cfq_lint.worker_code.tree import statements as s
 from cfq_lint.worker_code.tree.asking import bound_names, chain_of
+from cfq_lint.worker_code.tree.statements import BREAK, CONTINUE, EVERYTHING, RAISE, RETURN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

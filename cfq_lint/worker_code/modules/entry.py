@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from cfq_lint.worker_code.lowering.steps import DEFAULT
 from cfq_lint.worker_code.modules.program import ENTRY_CLASS, load
 from cfq_lint.worker_code.tree import nodes as n
 from cfq_lint.worker_code.tree.asking import chain_of, walk
+from cfq_lint.worker_code.tree.statements import DEFAULT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

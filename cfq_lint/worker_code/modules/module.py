@@ -1,23 +1,23 @@
-"""A source as a module: what it binds, exports and sends. Functions are made into steps when somebody asks for them."""
+"""A source as a module: what it binds, exports and sends."""
 
 from __future__ import annotations
 
 from copy import copy
 
-from cfq_lint.facts.record import record, replace
-from cfq_lint.worker_code.lowering.bindings import Bindings
-from cfq_lint.worker_code.lowering.lower import Lowering
-from cfq_lint.worker_code.lowering.steps import DEFAULT
+from cfq_lint.facts.record import record
+from cfq_lint.worker_code.modules.bindings import Bindings
 from cfq_lint.worker_code.sending.producing import sent
 from cfq_lint.worker_code.tree import nodes as n
 from cfq_lint.worker_code.tree.asking import chain_of, walk
+from cfq_lint.worker_code.tree.spots import Spot
+from cfq_lint.worker_code.tree.statements import DEFAULT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from typing import Any
 
-    from cfq_lint.worker_code.lowering.steps import Function, Sent
+    from cfq_lint.worker_code.sending.producing import Sent
     from cfq_lint.worker_code.tree import statements as s
 
 
@@ -30,7 +30,7 @@ class Module:
     """One source, or a view of it from inside of a function: then `around` says what the names of a function around stand for.
 
     `this` is what methods are called on, None where that is not known. `set_later` are the members that objects get after they
-    are made, `worker.queue = …`, by the object's name and their own; `lowered` the functions that are made into steps already.
+    are made, `worker.queue = …`, by the object's name and their own.
     `kept` is for what is found out about it and asked again.
     """
 
@@ -42,12 +42,10 @@ class Module:
         self.around: Mapping[str, Value | None] = {}
         self.this: Value | None = None
         self.names = Bindings(source, is_script=not path.endswith(".py"))
-        self.lowering = Lowering(path, text, self.names)
         self.declared: dict[str, list[n.Node]] = {}
         self.set_later: dict[tuple[str, str], n.Node] = {}
         self.exports = dict(source.exports)
         self._methods: dict[str, list[tuple[n.Record, n.Pair]]] = {}
-        self.lowered: dict[int, Function] = {}
         self.kept: dict[str, Any] = {}
         self._read()
 
@@ -60,35 +58,27 @@ class Module:
     def view(self, around: Mapping[str, Value | None], this: Value | None) -> Module:
         """The module as a function sees it that stands in another one, or that is somebody's method."""
         made = copy(self.base)
-        made.around, made.this, made.lowered = around, this, {}
-        made.names = copy(self.names)
-        made.lowering = Lowering(self.path, self.text, made.names)
+        made.around, made.this = around, this
         return made
 
     @property
     def sent(self) -> tuple[Sent, ...]:
         """Every `send` and `sendBatch` in it."""
         if "sent" not in self.kept:
-            self.kept["sent"] = tuple(sent(self.source.body, self.names, self.lowering.spot))
+            self.kept["sent"] = tuple(sent(self.source.body, self.names, self.spot))
         found: tuple[Sent, ...] = self.kept["sent"]
         return found
 
-    def function(self, node: n.Lambda, name: str = "", owner: str = "") -> Function:
-        """A function of the module as steps; `owner` is the class or object that it is a method of."""
-        made = self.lowered.get(id(node))
-        if made is None:
-            made = self.lowered[id(node)] = replace(self.lowering.function(node, name), owner=owner)
-        return made
+    def spot(self, node: n.Node) -> Spot:
+        """Where a node stands."""
+        row, column = node.at
+        line = self.text.split("\n")[row].encode("utf-8", "replace")
+        return Spot(self.path, row + 1, len(line[:column].decode("utf-8", "replace")) + 1)
 
     def once(self, name: str) -> n.Node | None:
         """What a name stands for that is bound once in all of the module, wherever that is."""
         found = self.declared.get(name, [])
         return found[0] if len(found) == 1 and name not in self.names.rebound else None
-
-    def method(self, name: str) -> tuple[n.Record, n.Pair] | None:
-        """The one method of that name that any class or object of the module has."""
-        found = self._methods.get(name, [])
-        return found[0] if len(found) == 1 else None
 
     def holder(self, function: n.Lambda) -> n.Class | None:
         """The class that a function is a method or field of."""

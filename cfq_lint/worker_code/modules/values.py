@@ -7,11 +7,11 @@ compared with. Nothing is run: what only running tells is None.
 from __future__ import annotations
 
 from cfq_lint.facts.record import replace
-from cfq_lint.worker_code.lowering.steps import DEFAULT, EVERYTHING, RETURN
 from cfq_lint.worker_code.modules.module import Module, Value
 from cfq_lint.worker_code.tree import nodes as n
 from cfq_lint.worker_code.tree import statements as s
 from cfq_lint.worker_code.tree.asking import bound_names, chain_of, outside_of_functions, unwrapped, without_spread
+from cfq_lint.worker_code.tree.statements import DEFAULT, EVERYTHING, RETURN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -3,21 +3,39 @@
 from __future__ import annotations
 
 from cfq_lint.facts import limits
-from cfq_lint.worker_code.lowering.steps import ANY, NOTHING, RETURN, Sent
+from cfq_lint.facts.record import record
 from cfq_lint.worker_code.tree import nodes as n
 from cfq_lint.worker_code.tree import statements as s
-from cfq_lint.worker_code.tree.asking import chain_of, is_fresh, is_same, outside_of_functions, walk
+from cfq_lint.worker_code.tree.asking import ANY, chain_of, is_fresh, is_same, outside_of_functions, walk
+from cfq_lint.worker_code.tree.statements import RETURN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from cfq_lint.worker_code.lowering.bindings import Bindings
-    from cfq_lint.worker_code.lowering.steps import Spot
+    from cfq_lint.worker_code.modules.bindings import Bindings
+    from cfq_lint.worker_code.tree.spots import Spot
 
 _SENDING = frozenset({"send", "sendBatch", "send_batch"})
 _KEEPS_LENGTH = frozenset({"map", "fill", "keys", "values", "entries", "sort", "toSorted", "reverse", "toReversed"})
 _COPIES = frozenset({"list", "sorted", "reversed", "enumerate"})
+_NOTHING: frozenset[str] = frozenset()
+
+
+@record
+class Sent:
+    """A call of `send` or `sendBatch` on a binding.
+
+    `keys` are the fields of what is sent, None where that is not certain, and `fresh` those that hold an id made on the spot;
+    `most` is how many messages one call can hold at most.
+    """
+
+    binding: str
+    is_batch: bool
+    keys: frozenset[str] | None
+    fresh: frozenset[str]
+    most: int | None
+    spot: Spot
 
 
 def sent(root: n.Node, names: Bindings, spot: Callable[[n.Node], Spot]) -> Iterator[Sent]:
@@ -66,7 +84,7 @@ def _keys(node: n.Node, names: Bindings) -> tuple[frozenset[str] | None, frozens
     """The keys of an object that is written out, None where not certain, and those whose values are made on the spot."""
     node = _plain(names.resolved(node), names)
     if not isinstance(node, n.Record):
-        return None, NOTHING
+        return None, _NOTHING
     certain: set[str] = set()
     fresh: set[str] = set()
     is_certain = True
@@ -88,7 +106,7 @@ def _bodies(node: n.Node, names: Bindings) -> tuple[frozenset[str] | None, froze
     found = [_keys(body, names) for body in bodies]
     keys = [each for each, _ in found if each is not None]
     if not keys or len(keys) < len(elements):
-        return None, NOTHING
+        return None, _NOTHING
     return frozenset.intersection(*keys), frozenset.intersection(*(fresh for _, fresh in found))
 
 

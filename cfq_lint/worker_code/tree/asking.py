@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 
-from cfq_lint.worker_code.lowering.steps import ANY, NEW
 from cfq_lint.worker_code.tree import nodes as n
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+ANY = "[]"
+"""What stands in a chain for `x[…]`."""
+NEW = "new "
+"""With the name of a class behind it, what stands in a chain for `new Class(…)`."""
 _FRESH = re.compile(r"randomUUID|uuid(?:v?[1467])?|v[1467]|nanoid|ulid|createId|cuid2?|token_hex|token_urlsafe")
 """What makes an id on the spot; versions 3 and 5 of UUIDs are made of what they are given."""
 
@@ -70,45 +73,9 @@ def constructed(node: n.Node) -> str | None:
     return node.callee.id if isinstance(node, n.New) and isinstance(node.callee, n.Name) else None
 
 
-def receivers(node: n.Node) -> Iterator[n.Node]:
-    """The calls on whose results something is called, the last first; at the end what all starts with."""
-    while isinstance(node, n.Member | n.Index | n.Invoke | n.Wait) and not isinstance(node, n.New):
-        if isinstance(node, n.Invoke):
-            yield node
-            node = node.callee
-        else:
-            node = node.value if isinstance(node, n.Wait) else node.of
-    yield node
-
-
 def mentions_of(node: n.Node) -> frozenset[str]:
     """All names in it."""
     return frozenset(each.id for each in walk(node) if isinstance(each, n.Name))
-
-
-def whole_in(node: n.Node) -> frozenset[str]:
-    """The names in it of which not just a field is taken."""
-    taken = {id(each.of) for each in walk(node) if isinstance(each, n.Member | n.Index)}
-    return frozenset(each.id for each in walk(node) if isinstance(each, n.Name) and id(each) not in taken)
-
-
-def handed(node: n.Node) -> frozenset[str]:
-    """The names in it that whoever gets it can use themselves: not just a field of theirs, nor what a call makes of them."""
-    waiting, found = [unwrapped(node)], set()
-    while waiting:
-        at = waiting.pop()
-        if isinstance(at, n.Name):
-            found.add(at.id)
-        elif isinstance(at, n.Pair) and at.is_method:
-            waiting += at.value.parts
-        elif isinstance(at, n.New) or not isinstance(at, n.Member | n.Index | n.Invoke | n.Lambda | n.Later):
-            waiting += at.parts
-    return frozenset(found)
-
-
-def paths_in(node: n.Node) -> tuple[tuple[str, ...], ...]:
-    """The plain paths in an expression."""
-    return tuple(dict.fromkeys(chain for each in walk(node) if (chain := chain_of(each))))
 
 
 def is_fresh(node: n.Node) -> bool:

@@ -5,6 +5,11 @@ from __future__ import annotations
 from cfq_lint.facts.record import record
 from cfq_lint.worker_code.tree.nodes import Node, Other, Scope
 
+RETURN, RAISE, BREAK, CONTINUE = "return", "raise", "break", "continue"
+DEFAULT = "default"
+EVERYTHING = "*"
+"""What is imported where the name stands for a module, and all that it exports."""
+
 
 class Each(Node):
     """A loop over elements, with what comes after it where nothing broke it."""
@@ -68,7 +73,7 @@ class With(Node):
 
 
 class Leave(Node):
-    """A way out, by its kind in `steps`, with what is given back."""
+    """A way out, by its kind, with what is given back."""
 
     __slots__ = __match_args__ = ("kind", "values")
     kind: str
@@ -79,7 +84,9 @@ class Leave(Node):
 class Source:
     """What a grammar makes of a text: the tree, the scope of its top, and how it hangs together with other modules.
 
-    `rebound` are names that are bound to something other than what one declaration says. The rest is as in `steps.Module`.
+    `rebound` are names that are bound to something other than what one declaration says. `imports` are the module and the name
+    there that a name stands for, `exports` the same of what others see, with the module "" for this one. `stars` are modules
+    all of which is exported, `sources` those that run with this one, `perhaps` those that may be meant by a name.
     """
 
     body: Other

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
+from cfq_lint.worker_code.tree import nodes as n
+from cfq_lint.worker_code.tree.asking import chain_of, is_fresh, mentions_of, outside_of_functions
 from cfq_lint.worker_code.ways.state import WORK
 from cfq_lint.worker_code.ways.values import CHANCE, CLOCK
 
@@ -11,6 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cfq_lint.worker_code.ways.values import Called, Value
 
+IDEMPOTENCY_KEY = re.compile(r"idempotency[-_]?key", re.IGNORECASE)
 _NOTES = re.compile(
     r"log|audit|event|history|metric|trace|attempt|fail|error|dead|dlq|usage|notif|analytic|stat|run|tmp|temp|backup|archive",
     re.IGNORECASE,
@@ -44,6 +48,25 @@ def made_here(called: Called) -> str:
     if _row_is_new(called):
         return "row"
     return "row" if _record_is_new(called) else ""
+
+
+def idempotency_key(called: Called) -> tuple[frozenset[str] | None, bool]:
+    """The names in what a call has as idempotency key, None without one, and whether that is made on the spot."""
+    values: list[n.Node] = []
+    for each in outside_of_functions(called.node):
+        match each:
+            case n.Pair(name, key, value):
+                values += [value] if IDEMPOTENCY_KEY.search(name or ".".join(chain_of(key) if key else ())) else []
+            case n.Keyword(name, value):
+                values += [value] if IDEMPOTENCY_KEY.search(name) else []
+            case n.Invoke(_, given):
+                named = [(before.value, after) for before, after in pairwise(given) if isinstance(before, n.Text)]
+                values += [after for name, after in named if IDEMPOTENCY_KEY.search(name)]
+    if not values:
+        return None, False
+    names = called.mark.module.names
+    is_made_here = any(is_fresh(names.resolved(value)) for value in values)
+    return frozenset(name for value in values for name in mentions_of(value)), is_made_here
 
 
 def refuses(called: Called) -> bool:

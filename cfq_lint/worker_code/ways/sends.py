@@ -14,9 +14,11 @@ from cfq_lint.worker_code.ways.marks import Mark
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from cfq_lint.worker_code.modules.module import Module
+    from cfq_lint.worker_code.modules.program import Program
+    from cfq_lint.worker_code.ways.values import Called
 
 SENDING = frozenset({"send", "sendBatch", "send_batch"})
 _EACH = frozenset({"map", "forEach", "flatMap"})
@@ -64,6 +66,30 @@ def _sends_of(module: Module) -> Iterator[Send]:
         else:
             source = _unbounded(node.given[0], node, module)
             yield Send(binding, mark, True, None, Mark(source, module) if source is not None else None)
+
+
+def sent_by(called: Iterable[Called], binding: str, program: Program) -> Iterator[Mark]:
+    """The sends to a binding among calls, and in what they call of the Worker's own that was not followed."""
+    unfollowed: list[Mark] = []
+    for each in called:
+        if each.name in SENDING and each.chain[-2:-1] == (binding,):
+            yield each.mark
+        unfollowed += [each.unfollowed] if each.unfollowed is not None else []
+    seen: set[int] = set()
+    while unfollowed:
+        at = unfollowed.pop(0)
+        if id(at.node) in seen:
+            continue
+        seen.add(id(at.node))
+        for call in walk(at.node):
+            chain = chain_of(call.callee) if isinstance(call, n.Invoke) else ()
+            if not isinstance(call, n.Invoke) or not chain:
+                continue
+            if len(chain) > 1 and chain[-1] in SENDING and binding_of(call, chain, at.module.names) == binding:
+                yield Mark(call, at.module)
+            meaning = program.meaning(at.module, chain[0]) if len(chain) == 1 else None
+            if meaning is not None and isinstance(meaning.node, n.Lambda):
+                unfollowed.append(Mark(meaning.node, meaning.module))
 
 
 def _with_loops(node: n.Node, around: tuple[n.Node, ...]) -> Iterator[tuple[n.Invoke, tuple[n.Node, ...]]]:

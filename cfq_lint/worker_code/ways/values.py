@@ -109,7 +109,8 @@ class Called:
     calls as well. `related` says that the message is in it, `whole` that it is handed the message itself. `text` are the
     literal strings. `loops` are the loops over messages around it, `is_checked` that somebody looks at a response's status,
     `guards` what was known on the first way to it. `is_lost` says that nobody waits for it. `within` are the names of the
-    functions around it, `boxes` the lists that alone bring the message in.
+    functions around it, `boxes` the lists that alone bring the message in. `unfollowed` is the function of the Worker's own
+    that it calls where that was not followed.
     """
 
     __slots__ = (
@@ -131,6 +132,7 @@ class Called:
         "reached",
         "related",
         "text",
+        "unfollowed",
         "whole",
         "within",
     )
@@ -155,6 +157,7 @@ class Called:
         self.named: dict[str, Value] = {}
         self.within: tuple[str, ...] = ()
         self.order = 0
+        self.unfollowed: Mark | None = None
         self.reached: set[State] = set()
 
     @property

@@ -31,7 +31,7 @@ def _decoder(model: type[Body]) -> msgspec.json.Decoder[Body]:
 def read(raw: bytes, model: type[Body]) -> Body:
     """The body; nothing at all counts as an empty object. Refuses what is no JSON (10208) or has another shape (10207)."""
     try:
-        return _decoder(model).decode(raw if raw and not raw.isspace() else b"{}")
+        return _decoder(model).decode(raw or b"{}")
     except msgspec.DecodeError:  # the standard library knows better, or says what is wrong
         value = _parsed(raw)
     except RecursionError:

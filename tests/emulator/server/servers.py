@@ -92,7 +92,7 @@ class Server:
 
 _NURSERY = """
 import json, os, signal, sys
-import emulator.engine.account, emulator.cli.app, emulator.engine.journal.sqlite
+import emulator.engine.account, emulator.cli.serving, emulator.engine.journal.sqlite
 from emulator.cli import main
 signal.signal(signal.SIGCHLD, signal.SIG_IGN)
 for line in sys.stdin:

@@ -150,7 +150,7 @@ def test_nothing_is_lost_or_doubled_by_fifty_kills_at_random_moments(tmp_path):
         load = Load(server, id)
         with load.goes_on():
             for _ in range(kills):
-                time.sleep(dice.uniform(0.02, 0.5))
+                time.sleep(dice.uniform(0.02, 0.25))
                 server.kill()
                 if dice.random() < 0.2:
                     server.launch()

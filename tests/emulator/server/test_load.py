@@ -1,4 +1,4 @@
-"""Ten minutes of virtual load on one queue over HTTP, durable: the limit refuses what exceeds it and nothing else, nothing is lost."""
+"""A minute of virtual load on one queue over HTTP, durable: the limit refuses what exceeds it and nothing else, nothing is lost."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 from tests.emulator.server.servers import Server, pull_queue
 
-SECONDS, PER_SECOND, SECOND_US = 600, 5_000, 1_000_000
+SECONDS, PER_SECOND, SECOND_US = 60, 5_000, 1_000_000
 HEADERS = {"content-type": "application/json"}
 
 
@@ -126,7 +126,7 @@ def memory_kb(server):
 
 
 @pytest.mark.slow
-def test_ten_minutes_at_five_thousand_messages_a_second(tmp_path):
+def test_a_minute_at_five_thousand_messages_a_second(tmp_path):
     with Server("--time", "virtual", "--control", "--log", "off", folder=tmp_path, db="queues.db") as server:
         with server.client() as client:
             account = Account(server, pull_queue(client, "jobs"), 5)

@@ -11,8 +11,8 @@ import pytest
 
 from tests.emulator.server.servers import Server
 
-EXAMPLES = 40
-"""For each of the 28 operations; the phases of coverage and of sequences come on top."""
+EXAMPLES = 15
+"""For each of the 28 operations at least; the phases of coverage and of sequences come on top."""
 CONFIG = """
 [[operations]]
 include-path-regex = "/messages/pull$"
@@ -39,6 +39,6 @@ def test_schemathesis_finds_nothing(tmp_path, closed):
     assert done.returncode == 0, done.stdout[-20_000:] + done.stderr[-5_000:]
     assert "Tested: 28" in done.stdout
     generated = int(re.search(r"(\d+) generated", done.stdout)[1])
-    assert generated > (500 if closed else 28 * EXAMPLES), done.stdout[-2_000:]
+    assert generated > (500 if closed else 1_000), done.stdout[-2_000:]
     assert "Traceback" not in log
     assert '"status": 500' not in log

@@ -27,7 +27,7 @@ def same(case):
             assert getattr(one, name) == getattr(other, name), (one.name, name)
 
 
-@settings(max_examples=150, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=100, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 @given(scenarios())
 def test_by_count_is_what_the_emulator_makes_of_it(case):
     same(case)
@@ -86,12 +86,12 @@ def test_what_comes_back_and_what_is_fresh_at_one_moment(mode, delay, retry_dela
 
 def test_what_is_sent_is_somewhere():
     for case in (
-        scenario(seconds=3_600, outage=(600, 900), max_concurrency=30),
-        scenario(seconds=3_600, mode=MESSAGE, retention=60, max_concurrency=9),
-        scenario(seconds=3_600, mode=MESSAGE, retention=600, outage=(600, 1_800), max_retries=10, retry_delay=100),
+        scenario(outage=(100, 150), max_concurrency=30),
+        scenario(mode=MESSAGE, retention=60, max_concurrency=9),
+        scenario(mode=MESSAGE, retention=100, outage=(100, 300), max_retries=10, retry_delay=17),
     ):
         jobs, dead = batched.run(case)
-        assert jobs.sent == 500 * 3_600
+        assert jobs.sent == 500 * 600
         assert jobs.delivered >= jobs.acked + jobs.retried + jobs.dead_lettered
         assert jobs.delivered == sum(jobs.by_attempt.values())
         assert 0 <= jobs.waiting == jobs.rows[-1].backlog

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from emulator.cli import generate
-from emulator.cli.simulate import run
+from emulator.cli import main as run
 from emulator.simulate.output import schema
 from emulator.simulate.settings import KEYS, LOADS
 from emulator.simulate.sweep import simulate
@@ -79,10 +79,14 @@ def places(value, *way):
 def changed(document, way, change):
     """A copy in which what stands at the end of a way is given to `change`."""
     document = copy.deepcopy(document)
-    place = document
+    change(at(document, way))
+    return document
+
+
+def at(document, way):
+    """What stands at the end of a way."""
     for key in way:
-        place = place[key]
-    change(place)
+        document = document[key]
     return document
 
 
@@ -154,7 +158,7 @@ def test_no_key_may_come_or_go_anywhere(documents, name):
                 assert VALIDATOR.is_valid(changed(document, way, lambda place, key=key: place.pop(key))) == free, (*way, key)
 
 
-@pytest.mark.parametrize("name", ["batched and checked", "two settings", "sweep"])
+@pytest.mark.parametrize("name", ["batched and checked", "sweep"])
 def test_no_value_may_be_of_another_kind_or_below_nothing(documents, name):
     document = brief(documents[name])
     for way, value in places(document):
@@ -165,8 +169,10 @@ def test_no_value_may_be_of_another_kind_or_below_nothing(documents, name):
             for other in others[type(value)]:
                 if other in may:
                     continue
-                broken = changed(document, before, lambda place, key=key, other=other: place.__setitem__(key, other))
-                assert not VALIDATOR.is_valid(broken), (way, other)
+                place = at(document, before)  # in place: a copy for each of some thousand values takes longer than the looking
+                place[key] = other
+                assert not VALIDATOR.is_valid(document), (way, other)
+                place[key] = value
 
 
 def test_what_is_swept_is_a_setting_in_its_range(documents):

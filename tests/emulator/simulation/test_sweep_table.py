@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from emulator.cli.simulate import run
+from emulator.cli import main as run
 from emulator.simulate.output import sweep_table as outline
 from emulator.simulate.settings import LOADS
 from emulator.simulate.units import compact, span

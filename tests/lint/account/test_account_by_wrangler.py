@@ -35,11 +35,18 @@ def account(tmp_path_factory):
     start = dt.datetime.now(dt.UTC) - dt.timedelta(seconds=AGE_SECONDS)
     with Server("--time", "virtual", "--start", start.isoformat(), "--control", folder=folder) as server:
         wrangler = Wrangler(server, folder)
-        for each in BASE.commands:
-            wrangler.ok(*each)
-        with ThreadPoolExecutor(2) as pool:
-            list(pool.map(lambda defect: [wrangler.ok(*each) for each in defect.commands], DEFECTS.values()))
         with server.client() as client:
+
+            def make(commands):
+                for command in commands:
+                    if command[0] == "create" and len(command) == 2:  # half of all, and wrangler does no more for it
+                        assert client.post("/queues", json={"queue_name": command[1]}).status_code == 200
+                    else:
+                        wrangler.ok(*command)
+
+            make(BASE.commands)
+            with ThreadPoolExecutor(2) as pool:
+                list(pool.map(lambda defect: make(defect.commands), DEFECTS.values()))
             for queue in DEFECTS["oldest-message-expiring"].messages:
                 send(client, queue)
             moved = client.post(f"{server.url}/emulator/time/advance", json={"seconds": AGE_SECONDS})

@@ -54,17 +54,16 @@ def test_a_source_of_5_000_lines_is_read_where_the_handler_leads():
     text = "".join(FUNCTION.format(i) for i in range(500)) + HANDLER.format("".join(f"await f{i}(m, env);" for i in range(100)))
     assert text.count("\n") > 5_000
     program = load("src/index.ts", {"src/index.ts": text}.get)
-    [(module, function)] = program.handlers()
-    assert function.spot.line == 5_001
-    assert len(module.lowered) == 1, "the functions that nobody asked for stay as they are"
+    [(_, function, _)] = program.handlers()
+    assert function.at[0] == 5_000
 
 
 def test_of_400_modules_those_are_read_that_a_name_leads_to():
     files = {f"src/m{i}.ts": FUNCTION.format(i) for i in range(400)}
     entry = "".join(f"import {{ f{i} }} from './m{i}';\n" for i in range(400)) + HANDLER.format("await f7(m, env);")
     program = load("src/index.ts", {"src/index.ts": entry, **files}.get)
-    [(module, _)] = program.handlers()
-    assert program.callee(module, ("f7",))[0].path == "src/m7.ts"
+    [(module, _, _)] = program.handlers()
+    assert program.meaning(module, "f7").module.path == "src/m7.ts"
     assert (len(program.modules), program.unread) == (2, ())
     program.read_all()
     assert len(program.modules) == MODULES_MAX
@@ -91,9 +90,9 @@ def test_no_more_characters_are_read_than_are_worth_it():
 )
 def test_what_cannot_be_read_is_said_in_a_line(text, said):
     program = load("src/index.ts", {"src/index.ts": text}.get)
-    assert (program.problem, program.handlers()) == (f"src/index.ts {said}", ())
+    assert (program.problem, program.handlers()) == (f"src/index.ts {said}", [])
     inner = load("src/index.ts", {"src/index.ts": "export { default } from './a';", "src/a.ts": text}.get)
-    assert (inner.handlers(), inner.unread) == ((), ("src/a.ts",))
+    assert (inner.handlers(), inner.unread) == ([], ("src/a.ts",))
 
 
 def test_modules_that_were_not_read_are_a_few_lines(tmp_path, monkeypatch):

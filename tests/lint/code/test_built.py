@@ -12,6 +12,7 @@ from cfq_lint.model.wrangler import Worker
 from cfq_lint.run.lint import open_documents
 from cfq_lint.run.plan import Request, find_settings, plan_of
 from cfq_lint.source.discovery import Surroundings
+from cfq_lint.worker_code.following.handling import handled
 
 HANDLER = "export default { async queue(batch) { for (const m of batch.messages) m.ack(); } };\n"
 ANOTHER = "export const queue = 'orders';\nexport default { async fetch() {} };\n"
@@ -80,6 +81,4 @@ def test_a_source_of_another_folder_is_not_this_worker_s(tmp_path, monkeypatch):
 def test_an_environment_s_variables_name_its_queues(tmp_path, monkeypatch):
     entry = "export default { async queue(batch, env) { if (batch.queue === env.ORDERS) { for (const m of batch.messages) m.ack(); } } };"
     found = program(tmp_path, "src/index.ts", {"src/index.ts": entry, "wrangler.jsonc": {"vars": {"ORDERS": "orders"}}}, monkeypatch)
-    [(_, function)] = found.handlers()
-    [(test, _), _] = function.body[0].arms
-    assert (test.names, test.holds("orders"), test.holds("mail")) == ({"orders"}, True, False)
+    assert [bool(handled(found, queue).settled) for queue in ("orders", "mail")] == [True, False]

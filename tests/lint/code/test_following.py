@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from cfq_lint.worker_code.lowering.steps import Branch, Call, Loop, Try
+from cfq_lint.worker_code.following.handling import handled
 from cfq_lint.worker_code.modules.program import load
+from cfq_lint.worker_code.tree import nodes as n
+from cfq_lint.worker_code.tree.asking import chain_of, walk
 
 HERE = "/* here */ "
 HANDLES = f"async queue(batch, env) {{ {HERE}await env.KV.put('a', 'b'); }}"
@@ -65,8 +67,8 @@ def handler(entry, files):
     name = "src/entry.py" if entry in {text for text, _ in PY.values()} else "src/index.ts"
     name = "src/index.js" if "module.exports" in entry else name
     program = load(name, {name: entry, **files}.get)
-    [(module, function)] = program.handlers()
-    return module.text.splitlines()[function.spot.line - 1 : function.spot.line + 1]
+    [(module, function, _)] = program.handlers()
+    return module.text.splitlines()[function.at[0] : function.at[0] + 2]
 
 
 @pytest.mark.parametrize("name", JS)
@@ -79,33 +81,9 @@ def test_a_handler_of_python_is_found(name):
     assert "# here" in handler(*PY[name])[1]
 
 
-def calls(steps):
-    """The calls in steps."""
-    for step in steps:
-        match step:
-            case Call():
-                yield step
-            case Loop(body=body):
-                yield from calls(body)
-            case Branch(arms=arms):
-                for _, body in arms:
-                    yield from calls(body)
-            case Try(body=body, handler=handler):
-                yield from (*calls(body), *calls(handler or ()))
-
-
-def reached(entry, files, name="src/index.ts"):
-    """The functions of the Worker's own that are reached from the handler, by their names."""
-    program = load(name, {name: entry, **files}.get)
-    waiting, found = [*program.handlers()], []
-    while waiting:
-        module, function = waiting.pop(0)
-        for call in calls(function.body):
-            called = program.callee(module, call.chain, function.owner)
-            if called is not None and called[1].name not in found:
-                found.append(called[1].name)
-                waiting.append(called)
-    return found
+def reached(program):
+    """The paths of the calls that the ways through the handler lead to."""
+    return [each.chain for each in handled(program, "orders").called]
 
 
 def entry(body, before=""):
@@ -141,16 +119,7 @@ def test_what_a_handler_calls_is_found(name):
     folders |= {path.rsplit("/", 1)[0] for path in folders if "/" in path}
     listed = lambda at: tuple({f"{each.removeprefix(f'{at}/').split('/')[0]}/" for each in folders if each.startswith(f"{at}/")})  # noqa: E731
     program = load("src/index.ts", {"src/index.ts": text, **files}.get, listed)
-    waiting, found = [*program.handlers()], set()
-    while waiting and len(found) < 20:
-        module, function = waiting.pop(0)
-        for call in calls(function.body):
-            called = program.callee(module, call.chain, function.owner)
-            if called is not None and called[1].spot not in found:
-                found.add(called[1].spot)
-                waiting.append(called)
-    lines = {program.modules[spot.path].text.splitlines()[spot.line - 1] for spot in found}
-    assert any("work(" in line and "fetch(" in line for line in lines) or any("deep(b)" in line and "fetch" in line for line in lines)
+    assert ("fetch",) in reached(program)
 
 
 COMMENTED = """
@@ -184,9 +153,8 @@ def test_a_comment_changes_nothing_wherever_it_stands():
     assert len(commented) > 3 * len(COMMENTED)
     assert (other.source.imports, other.exports, other.source.stars) == (plain.source.imports, plain.exports, plain.source.stars)
     assert other.declared.keys() == plain.declared.keys()
-    for name in ("fn",):
-        made = [module.function(module.once(name)) for module in (plain, other)]
-        assert [call.chain for call in calls(made[1].body)] == [call.chain for call in calls(made[0].body)]
+    lists = [[chain_of(call) for call in walk(module.once("fn")) if isinstance(call, n.Invoke)] for module in (plain, other)]
+    assert lists[1] == lists[0]
 
 
 TAGGED = {
@@ -199,5 +167,4 @@ TAGGED = {
 @pytest.mark.parametrize("name", TAGGED)
 def test_a_template_with_a_tag_may_have_types(name):
     program = load("src/index.ts", {"src/index.ts": entry(TAGGED[name])}.get)
-    [(_, function)] = program.handlers()
-    assert any(call.chain[-1] in {"sql", "query"} and call.awaited for call in calls(function.body))
+    assert any(each.chain[-1] in {"sql", "query"} and each.is_awaited for each in handled(program, "orders").called)
