@@ -176,10 +176,6 @@ def server(
         raise typer.Exit(fail(f"the server needs {error.name}: pip install 'cfq-lint[editor]'")) from error
     if check:
         return
-    import gc
-
-    gc.freeze()
-    gc.enable()  # it goes on for days, and what it makes of sources has cycles
     make_server(__version__).start_io()
 
 

@@ -48,7 +48,11 @@ def replay(
     finally:
         opened.close()
     if ledger.keeps:
-        print(Trace(ledger, message))
+        trace = Trace(ledger, message)
+        if message is not None and not len(trace):
+            print(f"cfq-emulator: {journal} knows no message {message!r}", file=sys.stderr)
+            raise typer.Exit(2)
+        print(trace)
         return
     rows = [[str(cell) for cell in tally.counts(name)] for name, tally in sorted(ledger.tallies.items())]
     print(f"Queues at {moment(now_us).isoformat()}")
