@@ -43,7 +43,8 @@ _OK = 200
 _FIRST_PING_SECONDS, _REACTION_SECONDS = 0.02, 0.001
 """A handler that is at work soon asks or answers; only then is it pinged. Sooner, where it may be waiting for the clock."""
 _WORK_SECONDS, _WORK_SECONDS_MAX = 0.000_2, 0.003_2
-"""So long workerd is left to its work before it is looked at again, where the system tells whether it has any; each time twice as long."""
+"""So long workerd is left to its work before it is looked at again, where the system tells whether it has any; then twice as
+long each time."""
 _LOOKS, _LOOK_SECONDS = 20, 0.000_02
 """So often and so far apart workerd is looked at, which goes to sleep as soon as it has answered a ping."""
 _ROUNDS_MAX = 50
