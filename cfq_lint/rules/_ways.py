@@ -78,9 +78,10 @@ def nearest(called: Called, around: Mark) -> Mark:
     return next((each for each in (*called.through, called.mark) if id(each.node) in inside), called.mark)
 
 
-def line_of(mark: Mark) -> int:
-    """The line of a place, from 1."""
-    return mark.node.at[0] + 1
+def line_of(mark: Mark, seen_from: Mark) -> str:
+    """The line of a place, from 1, with its file where another place is in another one."""
+    line = mark.node.at[0] + 1
+    return f"line {line}" if mark.module.path == seen_from.module.path else f"{mark.module.path}:{line}"
 
 
 def related(code: Code, mark: Mark, message: str) -> Related:
