@@ -48,7 +48,8 @@ def run(argv: list[str]) -> int:
         code = app(args=argv, prog_name="cfq-lint", standalone_mode=True) or 0
     except SystemExit as stop:
         code = stop.code or 0
-    sys.stdout.flush()  # what is left over would fail where nobody catches it any more
+    if not sys.stdout.closed:  # as a server leaves it
+        sys.stdout.flush()  # what is left over would fail where nobody catches it any more
     return code if isinstance(code, int) else 2
 
 
@@ -176,10 +177,6 @@ def server(
         raise typer.Exit(fail(f"the server needs {error.name}: pip install 'cfq-lint[editor]'")) from error
     if check:
         return
-    import gc
-
-    gc.freeze()
-    gc.enable()  # it goes on for days, and what it makes of sources has cycles
     make_server(__version__).start_io()
 
 

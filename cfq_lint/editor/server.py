@@ -5,6 +5,7 @@ https://microsoft.github.io/language-server-protocol/specifications/lsp/3.17/spe
 
 from __future__ import annotations
 
+import gc
 import os
 import re
 
@@ -54,6 +55,7 @@ def _life(server: Server) -> None:
     async def initialized(ls: Server, _: types.InitializedParams) -> None:
         if ls.project.folders:
             ls.publish()
+        gc.freeze()
         workspace = ls.client_capabilities.workspace
         watching = workspace.did_change_watched_files if workspace is not None else None
         if watching is not None and watching.dynamic_registration:

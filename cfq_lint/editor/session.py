@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import re
 import time
@@ -58,6 +59,7 @@ class Server(LanguageServer):
         self._is_due = False
         self._goes_on = False
         self._typed = 0.0
+        self._is_unswept = False
 
     # --- what the editor has
 
@@ -84,7 +86,7 @@ class Server(LanguageServer):
 
     def shift(self, path: str) -> int:
         """By how much the first line is longer in the editor: a byte order mark is none of our offsets."""
-        return int(self.project.buffers.get(os.path.abspath(path), "").startswith("\ufeff"))
+        return self.units.mark if self.project.buffers.get(os.path.abspath(path), "").startswith("\ufeff") else 0
 
     def range(self, place: Place) -> types.Range:
         """The range of a place, as the editor counts."""
@@ -143,6 +145,14 @@ class Server(LanguageServer):
         self.published = by_uri
         if self.project.is_behind:
             self._go_on_soon()
+        if not self._is_unswept:
+            self._is_unswept = True
+            asyncio.get_running_loop().call_later(PAUSE_SECONDS, self._sweep)
+
+    def _sweep(self) -> None:
+        """Free what the last key left behind; the automatic collection would do so in the midst of the next one."""
+        self._is_unswept = False
+        gc.collect()
 
     def _go_on_soon(self) -> None:
         """Follow more sources when nothing else is to be done, a little at a time."""
@@ -155,10 +165,14 @@ class Server(LanguageServer):
         self._goes_on = False
         if time.monotonic() - self._typed >= REST_SECONDS:
             self.project.go_on(SLICE_SECONDS)
+            gc.collect(0)
         if self.project.is_behind:
             self._go_on_soon()
         elif not self._is_due:
             self.publish()
+            gc.unfreeze()
+            gc.collect()
+            gc.freeze()  # what is there to stay is not looked through after every key
 
     def diagnostic(self, finding: Finding) -> types.Diagnostic:
         """A finding as the protocol has it."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from cfq_lint.facts.errors import LinterError, Unreadable
 from cfq_lint.facts.record import record
-from cfq_lint.model.sources import program_of
+from cfq_lint.model.sources import MODULES, program_of
 from cfq_lint.model.wrangler import Worker
 from cfq_lint.run.engine import FileResult, Report, judge
 from cfq_lint.run.lint import complete, find_files, finish
@@ -135,7 +135,8 @@ class Workspace:
         for file, asked in self._asked.items():
             if absolute in asked:
                 self._forget(file)
-                self._kept.pop(file, None)
+                kept = self._kept.pop(file, {})
+                self._kept[file] = {MODULES: kept[MODULES]} if MODULES in kept else {}
 
     def _forget(self, file: str) -> None:
         """Judge a file again when the report is asked for; if all of it was judged before, all of it."""

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from cfq_lint.source.files import Files
 
 _ENDINGS = (".py", ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".tsx", ".jsx")
+MODULES = "modules"
+"""Where modules are in `Files.kept` that were read: they serve again for another text of the same file."""
 _NAME_IT = "name its source in the setting `source`"
 
 
@@ -42,9 +44,9 @@ def _read(entry: str, environment: Environment, files: Files, aliases: dict[str,
     if files.source is not None or (text is not None and entry.endswith(_ENDINGS) and not is_built(text)):
         if not entry.endswith(_ENDINGS):
             return Program(entry, None, f"{entry} is neither Python, JavaScript nor TypeScript")
-        return load(entry, files.read, files.listed, aliases, variables)
+        return load(entry, files.read, files.listed, aliases, variables, known=files.kept.setdefault(MODULES, {}))
     for path in Sources(files.read, files.listed).behind(entry, folder, command):
-        program = load(path, files.read, files.listed, aliases, variables)
+        program = load(path, files.read, files.listed, aliases, variables, known=files.kept.setdefault(MODULES, {}))
         if program.handlers():
             return program
     if text is not None:

@@ -71,9 +71,10 @@ def order(mark: Mark) -> tuple[str, int, int]:
     return mark.module.path, *mark.node.at
 
 
-def line_of(mark: Mark) -> int:
-    """The line of a place, from 1."""
-    return mark.node.at[0] + 1
+def line_of(mark: Mark, seen_from: Mark) -> str:
+    """The line of a place, from 1, with its file where another place is in another one."""
+    line = mark.node.at[0] + 1
+    return f"line {line}" if mark.module.path == seen_from.module.path else f"{mark.module.path}:{line}"
 
 
 def related(code: Code, mark: Mark, message: str) -> Related:

@@ -91,7 +91,7 @@ def check(code: Code, _facts: Facts) -> Iterator[Finding]:
     """One finding for each place where a failure is caught, or looked at."""
     for mark, work in once(found for consuming in per_queue(code) for found in _swallowed(consuming)):
         message = (
-            f"what fails here (line {line_of(work)}) is passed over, and the message counts as done: it is lost; call"
+            f"what fails here ({line_of(work, mark)}) is passed over, and the message counts as done: it is lost; call"
             " retry(), or throw"
         )
         yield RULE.finding(keyword(code, mark), message, related=(related(code, work, "what may fail"),))

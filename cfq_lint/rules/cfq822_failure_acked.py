@@ -101,7 +101,7 @@ def _acked(consuming: Consuming) -> Iterator[tuple[Mark, tuple[str, Mark]]]:
                 continue
             if state.knows(LAST):
                 if consuming.dead_letter_queue and not is_sent_on:
-                    yield settled.mark, (_on_the_last(consuming, line_of(failure.at)), failure.at)
+                    yield settled.mark, (_on_the_last(consuming, line_of(failure.at, settled.mark)), failure.at)
                 continue
             if (
                 has_failed(state)
@@ -109,15 +109,15 @@ def _acked(consuming: Consuming) -> Iterator[tuple[Mark, tuple[str, Mark]]]:
                 and not (_is_tried_again(consuming, failure.caught) and (state.tells(OF_READ) or state.tells(OF_BODY)))
             ):
                 said = (
-                    f"what failed (line {line_of(failure.at)}) is acknowledged here, and so deleted: it is not tried again and"
-                    " reaches no dead-letter queue; give it back with retry()"
+                    f"what failed ({line_of(failure.at, settled.mark)}) is acknowledged here, and so deleted: it is not tried"
+                    " again and reaches no dead-letter queue; give it back with retry()"
                 )
                 yield settled.mark, (said, failure.at)
 
 
-def _on_the_last(consuming: Consuming, line: int) -> str:
+def _on_the_last(consuming: Consuming, line: str) -> str:
     return (
-        f"what failed (line {line}) is acknowledged on its last attempt, so {consuming.dead_letter_queue!r} never gets it;"
+        f"what failed ({line}) is acknowledged on its last attempt, so {consuming.dead_letter_queue!r} never gets it;"
         " give it back with retry(), and the queue moves it there when its attempts are spent"
     )
 

@@ -9,9 +9,10 @@ from types import ModuleType
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
-    from tree_sitter import Node, Parser
+    from tree_sitter import Node, Parser, Tree
 
 JAVASCRIPT, TYPESCRIPT, TSX = "javascript", "typescript", "tsx"
 _TYPE_MAX = 2_000
@@ -19,13 +20,50 @@ _TYPE = re.compile(rb"[\w\s.,:;|&?\[\]{}()\"'=-]")
 _TAG = re.compile(rb"[\w)\]$]")
 
 
-def parsed(path: str, source: bytes) -> Node | None:
-    """The root of a module's syntax tree, by the ending of its path; None where it does not parse."""
+def parsed(path: str, source: bytes, before: tuple[bytes, Tree] | None = None) -> Tree | None:
+    """A module's syntax tree, by the ending of its path; None where it does not parse.
+
+    `before` is another text with its tree, of which is taken what is the same.
+    """
     language = TSX if path.endswith("tsx") else TYPESCRIPT if path.endswith("ts") else JAVASCRIPT
-    root = tree(language, source)
-    if root.has_error and language != JAVASCRIPT and b">`" in source:
-        root = tree(language, _without_types_of_tags(source))
-    return None if root.has_error else root
+    if before is not None:
+        made = _parser(language).parse(source, _edited(*before, source))
+        if not made.root_node.has_error:
+            return made
+    made = _parser(language).parse(source)
+    if made.root_node.has_error and language != JAVASCRIPT and b">`" in source:
+        made = _parser(language).parse(_without_types_of_tags(source))
+    return None if made.root_node.has_error else made
+
+
+def _edited(old: bytes, tree: Tree, new: bytes) -> Tree:
+    """A tree that knows which lines of its text are other ones now."""
+    first = _start_of_line(old, _shared(len(min(old, new, key=len)), lambda length: old.startswith(new[:length])))
+    longest = min(len(old), len(new)) - first
+    last = _shared(longest, lambda length: old.endswith(new[len(new) - length :]))
+    last -= len(new[len(new) - last :].partition(b"\n")[0])  # a line that is the same in part is another one
+    ends = len(old) - last, len(new) - last
+    edited = tree.copy()
+    edited.edit(first, *ends, _point(old, first), _point(old, ends[0]), _point(new, ends[1]))
+    return edited
+
+
+def _shared(longest: int, is_shared: Callable[[int], bool]) -> int:
+    """The greatest length for which that is true, which then is true of all that are less."""
+    low, high = 0, longest
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if is_shared(middle) else (low, middle - 1)
+    return low
+
+
+def _start_of_line(text: bytes, at: int) -> int:
+    return text.rfind(b"\n", 0, at) + 1
+
+
+def _point(text: bytes, at: int) -> tuple[int, int]:
+    """The row and the column of a place, in bytes."""
+    return text.count(b"\n", 0, at), at - _start_of_line(text, at)
 
 
 def _without_types_of_tags(source: bytes) -> bytes:

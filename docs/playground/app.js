@@ -14,7 +14,7 @@ import { CONFIGS, EXAMPLES } from "./examples.js";
 import { draw, moments, span, stateAt } from "./timeline.js";
 
 const $ = (id) => document.getElementById(id);
-const started = performance.now();
+const LOADING = "loading Python…";
 let worker, waiting, asked = 0;
 
 function say(text) {
@@ -22,19 +22,22 @@ function say(text) {
 }
 
 /** Python in a worker; whoever stops it gets a new one. */
-function startWorker() {
-  worker = new Worker("worker.js", { type: "module" });
+async function listen(to) {
+  worker = to;
   waiting = new Map();
-  worker.onmessage = ({ data: { id, answer, error, ready } }) => {
-    if (ready) {
-      document.body.dataset.ready = Math.round(performance.now() - started);
-      return say("ready");
-    }
-    if (id === undefined) return say(error);
+  say(LOADING);
+  worker.onmessage = ({ data: { id, answer, error } }) => {
     const { resolve, reject } = waiting.get(id);
     waiting.delete(id);
     error === undefined ? resolve(answer) : reject(new Error(error));
   };
+  try {
+    await ask("ready");
+    document.body.dataset.ready = Math.round(performance.now());
+    if ($("status").textContent === LOADING) say("ready");
+  } catch (error) {
+    if (worker === to) say(`Python could not be loaded: ${error.message}`);
+  }
 }
 
 function ask(what, given) {
@@ -80,11 +83,16 @@ function editor(parent, label, language, keys, changed) {
 
 const LANGUAGES = { "wrangler.jsonc": StreamLanguage.define(json), "wrangler.toml": StreamLanguage.define(toml) };
 const lintEditor = editor($("editor-lint"), "The wrangler file", LANGUAGES["wrangler.jsonc"], [], () => lint());
-let findings = [], version = 0, shownRule = null;
+let findings = [], version = 0;
 
 async function lint() {
   const mine = ++version, text = lintEditor.text(), from = performance.now();
-  const answer = await ask("lint", { text, path: $("file").value, plan: $("plan").value });
+  let answer;
+  try {
+    answer = await ask("lint", { text, path: $("file").value, plan: $("plan").value });
+  } catch (error) {
+    return say(`not linted: ${error.message.trim().split("\n").at(-1)}`);
+  }
   document.body.dataset.lint = (performance.now() - from).toFixed(2);
   if (mine !== version) return;
   findings = answer;
@@ -102,13 +110,13 @@ function element(name, properties, ...inner) {
 }
 
 function shown(finding) {
-  const where = element("button", { type: "button", className: "where", textContent: `${finding.line}:${finding.column}` });
+  const where = element("button", { type: "button", className: "quiet where", textContent: `${finding.line}:${finding.column}` });
   where.setAttribute("aria-label", `Go to line ${finding.line}, column ${finding.column}`);
   where.onclick = () => {
     lintEditor.view.dispatch({ selection: { anchor: finding.from, head: Math.max(finding.to, finding.from) }, scrollIntoView: true });
     lintEditor.view.focus();
   };
-  const rule = element("button", { type: "button", textContent: `${finding.code} ${finding.name}` });
+  const rule = element("button", { type: "button", className: "quiet", textContent: `${finding.code} ${finding.name}` });
   rule.onclick = () => showRule(finding.code);
   const item = element("li", { className: finding.severity }, element("span", { className: "severity", textContent: `${finding.severity} ` }), rule, where, element("p", { textContent: finding.message }));
   if (finding.fix) {
@@ -130,11 +138,15 @@ function change(several) {
 
 async function showRule(code) {
   const page = $("rule");
-  page.innerHTML = marked.parse(await ask("rule", { code })).replaceAll("<pre>", '<pre tabindex="0">');
+  page.querySelector("div").innerHTML = marked.parse(await ask("rule", { code })).replaceAll("<pre>", '<pre tabindex="0">');
   page.hidden = false;
-  shownRule = code;
   page.focus();
 }
+
+$("close-rule").onclick = () => {
+  $("rule").hidden = true;
+  lintEditor.view.focus();
+};
 
 $("fix-safe").onclick = () => change(findings.filter((each) => each.fix?.safe));
 $("plan").onchange = () => lint();
@@ -179,8 +191,11 @@ function drawn(answer) {
     $("timeline").replaceChildren(element("p", { textContent: "No message was sent." }));
     return $("state").replaceChildren();
   }
-  const times = moments(answer), drawing = draw(answer), slider = $("slider");
-  $("timeline").replaceChildren(drawing.svg);
+  const box = $("timeline"), slider = $("slider");
+  const times = moments(answer), drawing = draw(answer, box.clientWidth);
+  box.replaceChildren(drawing.svg);
+  // Under a drawing that needs no scrolling, the slider's thumb stands below the cursor.
+  slider.style = drawing.fits && times.length > 1 ? `margin-left: calc(${drawing.left}px - .5rem); width: calc(${drawing.span}px + 1rem)` : "";
   slider.max = times.length - 1;
   slider.value = slider.max;
   slider.oninput = () => {
@@ -188,7 +203,6 @@ function drawn(answer) {
     const text = slider.value === "0" ? "at the start" : `${span(at - times[0])} after the start`;
     $("now").textContent = text;
     slider.setAttribute("aria-valuetext", text);
-    const box = $("timeline");
     if (x < box.scrollLeft + 160 || x > box.scrollLeft + box.clientWidth - 40) box.scrollLeft = x - box.clientWidth / 2;
     $("state").replaceChildren(table(answer, at));
   };
@@ -205,7 +219,7 @@ $("run").onclick = run;
 $("stop").onclick = () => {
   worker.terminate();
   for (const { reject } of waiting.values()) reject(new Error("stopped"));
-  startWorker();
+  listen(window.startPython());
 };
 
 // --- tabs, links, offline
@@ -241,8 +255,8 @@ async function link(tab, text, more = {}) {
   const bytes = await packed(text, CompressionStream);
   const code = btoa(String.fromCharCode(...bytes)).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
   history_.replaceState(null, "", `#${new URLSearchParams({ tab, ...more, text: code })}`);
-  await navigator.clipboard?.writeText(location.href).catch(() => undefined);
-  say("the link is in the address, and copied");
+  const copied = await navigator.clipboard?.writeText(location.href).then(() => ", and copied", () => "");
+  say(`the link is in the address${copied ?? ""}`);
 }
 
 const history_ = window.history;
@@ -263,15 +277,22 @@ async function linked() {
 }
 
 let fromLink = false;
-startWorker();
-const given = await linked();
-fromLink = given?.tab === "run";
-runEditor.put(fromLink ? given.text : EXAMPLES[$("example").value]);
-if (given?.tab === "lint" && given.file in CONFIGS) {
-  $("file").value = given.file;
-  $("plan").value = given.plan;
-  lintEditor.speak(LANGUAGES[given.file]);
+
+/** Show what the address carries, else what the page starts with. */
+async function follow() {
+  const given = await linked();
+  fromLink = given?.tab === "run";
+  if (given?.tab === "lint" && given.file in CONFIGS) {
+    $("file").value = given.file;
+    $("plan").value = given.plan;
+    lintEditor.speak(LANGUAGES[given.file]);
+  }
+  if (fromLink || runEditor.text() === "") runEditor.put(fromLink ? given.text : EXAMPLES[$("example").value]);
+  if (given?.tab === "lint" || lintEditor.text() === "") lintEditor.put(given?.tab === "lint" ? given.text : CONFIGS[$("file").value]);
+  show(fromLink ? "run" : "lint");
 }
-lintEditor.put(given?.tab === "lint" ? given.text : CONFIGS[$("file").value]);
-if (fromLink) show("run");
+
+listen(window.python);
+follow();
+addEventListener("hashchange", follow); // somebody puts another link into the address
 if ("serviceWorker" in navigator) navigator.serviceWorker.register("offline.js");

@@ -13,24 +13,27 @@ import sys
 import zipfile
 from pathlib import Path
 
+import json5  # explains what is no JSON, in the page, too
+
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 ROOM = ROOT / ".editor" / "playground"
 SITE = ROOT / "site" / "playground"
-PYODIDE = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json")
-PAGE = ("index.html", "style.css")
+PYODIDE = ("pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json")
+PAGE = ("index.html", "style.css", "start.js")
 BUNDLES = ("app.js", "worker.js")
 WHEEL = ("--platform", "pyemscripten_2026_0_wasm32", "--python-version", "3.14", "--implementation", "cp", "--abi", "cp314")
-LINTER_LEAVES_OUT = ("cli", "account", "editor", "worker_code", "checklist", "estimate", "drawing", "report")
+LINTER_LEAVES_OUT = ("__main__.py", "cli", "account", "editor", "worker_code", "checklist", "estimate", "drawing", "report")
 EMULATOR_LEAVES_OUT = ("cli", "server", "explore", "simulate", "clients", "toolkit", "pool")
 
 
-def archive(target: Path, package: str, left_out: tuple[str, ...], glue: str) -> None:
-    """A package's sources, and what the page asks of it."""
+def archive(target: Path, packages: list[Path], left_out: tuple[str, ...], glue: str) -> None:
+    """Packages' sources, and what the page asks of them."""
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as made:
-        for file in sorted((ROOT / package).rglob("*.py")):
-            if file.relative_to(ROOT / package).parts[0] not in left_out:
-                made.write(file, file.relative_to(ROOT))
+        for package in packages:
+            for file in sorted(package.rglob("*.py")):
+                if file.relative_to(package).parts[0] not in left_out:
+                    made.write(file, file.relative_to(package.parent))
         made.write(HERE / glue, f"playground/{glue}")
 
 
@@ -46,12 +49,13 @@ def build() -> None:
         shutil.copy(ROOM / "node_modules" / "pyodide" / name, SITE / "pyodide")
     for name in PAGE:
         shutil.copy(HERE / name, SITE)
+    archive(ROOM / "cfq_lint.zip", [ROOT / "cfq_lint", Path(json5.__file__).parent], LINTER_LEAVES_OUT, "lint.py")
+    keep = ["node", "snapshot.js", "cfq_lint.zip", HERE / "snapshot.py", SITE / "python.snapshot"]
+    length = subprocess.run(keep, cwd=ROOM, check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
     bundle = [ROOM / "node_modules" / ".bin" / "esbuild", "--bundle", "--minify", "--format=esm", "--target=es2022"]
-    subprocess.run(
-        [*bundle, "--log-level=warning", "--external:./pyodide/*", *BUNDLES, f"--outdir={SITE}"], cwd=ROOM, check=True
-    )
-    archive(SITE / "cfq_lint.zip", "cfq_lint", LINTER_LEAVES_OUT, "lint.py")
-    archive(SITE / "emulator.zip", "emulator", EMULATOR_LEAVES_OUT, "emulate.py")
+    bundle += ["--log-level=warning", "--external:./pyodide/*", "--external:node:*", "--external:ws"]
+    subprocess.run([*bundle, f"--define:SNAPSHOT_LENGTH={length}", *BUNDLES, f"--outdir={SITE}"], cwd=ROOM, check=True)
+    archive(SITE / "emulator.zip", [ROOT / "emulator"], EMULATOR_LEAVES_OUT, "emulate.py")
     if not [*ROOM.glob("msgspec*.whl")]:
         pip = [
             sys.executable,

@@ -9,7 +9,11 @@ export const CONFIGS = {
     "producers": [{ "binding": "ORDERS", "queue": "orders" }],
     "consumers": [
       // A limit of 100, and a name that is one letter off.
-      { "queue": "orders", "max_retries": 1000, "dead_letter_queue": "order-dlq" },
+      {
+        "queue": "orders",
+        "max_retries": 1000,
+        "dead_letter_queue": "order-dlq"
+      },
       { "queue": "orders-dlq", "max_batch_size": "10" }
     ]
   }
@@ -31,11 +35,13 @@ dead_letter_queue = "orders"
 };
 
 export const EXAMPLES = {
-  "retries and dead letters": `# emu is an account on a clock of its own. Order 2 always fails.
+  "retries and dead letters": `# emu is an account with a clock of its own.
+# Order 2 always fails.
 orders = emu.create_queue("orders")
 emu.create_queue("orders-dlq")
 
-@emu.consume("orders", max_batch_size=3, max_retries=2, retry_delay=60, dead_letter_queue="orders-dlq")
+@emu.consume("orders", max_batch_size=3, max_retries=2,
+             retry_delay=60, dead_letter_queue="orders-dlq")
 def handle(batch):
     for message in batch.messages:
         if message.body["order"] == 2:
@@ -46,23 +52,26 @@ def handle(batch):
 orders.send_batch([{"body": {"order": n}} for n in (1, 2, 3)])
 emu.run_until_idle()
 `,
-  "first call wins": `# What is called first on a message counts; what comes after it does nothing.
+  "first call wins": `# The first call on a message counts. Later ones do nothing.
 jobs = emu.create_queue("jobs")
 
 @emu.consume("jobs", max_batch_size=3, max_retries=1)
 def handle(batch):
-    first, second, third = batch.messages if len(batch.messages) == 3 else (*batch.messages, None, None)[:3]
-    if second is not None:
-        first.ack()
-        first.retry()        # too late
-        second.retry()
-        second.ack()         # too late
-    batch.ackAll()           # for those that nothing was said about
+    for message in batch.messages:
+        if message.body == "ack, retry":
+            message.ack()
+            message.retry()  # too late
+        if message.body == "retry, ack" and message.attempts == 1:
+            message.retry()
+            message.ack()  # too late
+    batch.ackAll()  # those that nothing was said about
 
-jobs.send_batch([{"body": name} for name in ("ack, retry", "retry, ack", "nothing")])
+for name in ("ack, retry", "retry, ack", "nothing"):
+    jobs.send(name)
 emu.run_until_idle()
 `,
-  "a batch fails together": `# An exception brings the whole batch back, but for what was acknowledged before it.
+  "a batch fails together": `# An exception brings the whole batch back, but for
+# what was acknowledged before it.
 mails = emu.create_queue("mails")
 
 @emu.consume("mails", max_batch_size=4, max_retries=3)
@@ -73,10 +82,12 @@ def handle(batch):
         if message.body == "a":
             message.ack()
 
-mails.send_batch([{"body": body} for body in ("a", "b", "broken", "c")])
+for body in ("a", "b", "broken", "c"):
+    mails.send(body)
 emu.run_until_idle()
 `,
-  "four days": `# A dead-letter queue that nobody consumes keeps a message for four days.
+  "four days": `# A dead-letter queue without a consumer keeps a message
+# for four days.
 emu.create_queue("jobs")
 emu.create_queue("jobs-dlq")
 
@@ -99,9 +110,10 @@ calls = emu.create_queue("calls")
 @emu.consume("calls", max_retries=5)
 async def handle(batch):
     for message in batch.messages:
-        await asyncio.sleep(2)                     # virtual time, too
+        await asyncio.sleep(2)  # virtual time, too
         if message.attempts < 5:
-            message.retry(delaySeconds=30 * 2 ** (message.attempts - 1))
+            delay = 30 * 2 ** (message.attempts - 1)
+            message.retry(delaySeconds=delay)
 
 calls.send({"to": "a service that wakes up late"})
 emu.run_until_idle()

@@ -1,7 +1,8 @@
 // Draws what happened to messages: a row a message, and time not to scale, so that a second and four days can both be seen.
 
 const NS = "http://www.w3.org/2000/svg";
-const LEFT = 150, ROW = 44, TOP = 30, GAP = 84, RIGHT = 110, BOX = 20;
+const ROW = 44, TOP = 30, RIGHT = 110, BOX = 20, LABEL = 18, LETTER = 7.2;
+const GAP = { min: 72, max: 200 };
 const ENTERS = new Set(["sent", "arrived", "redriven from"]);
 const OUT = new Set(["delivered", "leased"]);
 const ENDS = new Set(["acked", "dead-lettered", "dropped", "expired", "purged", "redriven"]);
@@ -23,8 +24,11 @@ export const moments = (run) => [...new Set([...run.steps.map((step) => step.at)
 /** A span of microseconds for people. */
 export function span(us) {
   const seconds = us / 1e6;
-  for (const [unit, length] of [["d", 86400], ["h", 3600], ["min", 60]])
-    if (seconds >= length) return `${+(seconds / length).toFixed(1)} ${unit}`;
+  for (const [unit, length, smaller, part] of [["d", 86400, "h", 3600], ["h", 3600, "min", 60], ["min", 60, "s", 1]])
+    if (seconds >= length) {
+      const rest = Math.floor((seconds % length) / part);
+      return `${Math.floor(seconds / length)} ${unit}${rest ? ` ${rest} ${smaller}` : ""}`;
+    }
   return seconds >= 1 || seconds === 0 ? `${+seconds.toFixed(3)} s` : `${+(seconds * 1000).toFixed(3)} ms`;
 }
 
@@ -35,16 +39,21 @@ function make(name, attributes, ...inner) {
   return node;
 }
 
-/** The drawing; `show(moment number)` moves its cursor. */
-export function draw(run) {
-  const times = moments(run), rows = histories(run), x = new Map(times.map((at, number) => [at, LEFT + GAP * number]));
-  const width = LEFT + GAP * (times.length - 1) + RIGHT, height = TOP + ROW * rows.length + 12;
+const label = ({ body, id }) => (body.length > LABEL ? `${body.slice(0, LABEL - 1)}…` : body || id.slice(0, 8));
+
+/** The drawing for a box of a width, in pixels; `show(moment number)` moves its cursor. */
+export function draw(run, box) {
+  const times = moments(run), rows = histories(run);
+  const left = 16 + LETTER * Math.max(...rows.map((row) => label(row).length));
+  const gap = Math.max(GAP.min, Math.min(GAP.max, (box - left - RIGHT) / Math.max(1, times.length - 1)));
+  const x = new Map(times.map((at, number) => [at, left + gap * number]));
+  const across = gap * (times.length - 1), width = left + across + RIGHT, height = TOP + ROW * rows.length + 12;
   const said = `${rows.length} messages over ${span(times.at(-1) - times[0])}`;
   const svg = make("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": said });
   times.forEach((at, number) => {
     svg.append(make("line", { class: "grid", x1: x.get(at), x2: x.get(at), y1: TOP - 8, y2: height }));
     const gone = number ? at - times[number - 1] : 0;
-    if (gone) svg.append(make("text", { class: "soft", x: x.get(at) - GAP / 2 + BOX / 2, y: 16, "text-anchor": "middle" }, `+${span(gone)}`));
+    if (gone) svg.append(make("text", { class: "soft", x: x.get(at) - gap / 2 + BOX / 2, y: 16, "text-anchor": "middle" }, `+${span(gone)}`));
   });
   rows.forEach((row, number) => svg.append(drawRow(row, TOP + ROW * number + ROW / 2, x, run.until)));
   const cursor = make("line", { class: "cursor", y1: 20, y2: height });
@@ -56,16 +65,16 @@ export function draw(run) {
     for (const mark of svg.querySelectorAll("[data-at]")) mark.classList.toggle("later", Number(mark.dataset.at) > at);
     return x.get(at);
   };
-  return { svg, show };
+  return { svg, show, left, span: across, fits: width <= box + 1 };
 }
 
 function drawRow(row, y, x, until) {
   const group = make("g", {});
-  group.append(make("text", { x: 6, y: y + 4 }, row.body.length > 18 ? `${row.body.slice(0, 17)}…` : row.body || row.id.slice(0, 8)));
-  let since = null, out = null, back = false;
+  group.append(make("text", { x: 6, y: y + 4 }, label(row)));
+  let since = null, out = null, back = false, free = 0;
   const wait = (to) => {
     if (since === null || to <= since) return;
-    const from = x.get(since) + (back ? BOX : 0);
+    const from = Math.max(x.get(since), free);
     group.append(make("line", { class: "wait", "data-at": since, x1: from, x2: x.get(to), y1: y, y2: y }));
   };
   for (const step of row.steps) {
@@ -79,7 +88,7 @@ function drawRow(row, y, x, until) {
       since = null;
       out = step;
     } else if (out !== null && step.kind !== "lease extended") {
-      flight(group, out, step, y, x);
+      free = flight(group, out, step, y, x);
       since = ENDS.has(step.kind) ? null : step.at;
       out = null;
       back = true;
@@ -101,6 +110,7 @@ function flight(group, out, step, y, x, until) {
     make("rect", { class: failed ? "flight failed" : "flight", "data-at": out.at, x: from, y: y - 10, width: to - from, height: 20, rx: 4 }, make("title", {}, told)),
     make("text", { class: "attempt", "data-at": out.at, x: from + 6, y: y + 4 }, String(out.value)),
   );
+  return to;
 }
 
 function end(group, step, y, x) {

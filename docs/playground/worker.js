@@ -1,19 +1,38 @@
 // Python in a thread of its own, so that the page never waits for it. Answers carry the number of the question.
 
-import { loadPyodide } from "./pyodide/pyodide.mjs";
+import { loadPyodide } from "pyodide";
 
 const bytes = async (name) => new Uint8Array(await (await fetch(name)).arrayBuffer());
 let emulator;
 
-const ready = (async () => {
-  const [python, linter] = await Promise.all([loadPyodide({ indexURL: new URL("./pyodide/", import.meta.url).href }), bytes("cfq_lint.zip")]);
-  python.unpackArchive(linter, "zip", { extractDir: "/app" });
-  python.runPython("import sys; sys.path.insert(0, '/app')");
+// Python's memory as the build left it. Pyodide asks for its length before it compiles, and for its bytes only after that: they are
+// unpacked meanwhile. The length is written by the build.
+const memory = new Uint8Array(SNAPSHOT_LENGTH);
+
+async function unpack() {
+  const { body } = await fetch("python.snapshot");
+  const parts = body.pipeThrough(new DecompressionStream("deflate-raw")).getReader(); // not every browser iterates over a stream
+  for (let at = 0, part; !(part = await parts.read()).done; at += part.value.length) memory.set(part.value, at);
+}
+
+async function start() {
+  const unpacked = unpack(), module = import("./pyodide/pyodide.asm.mjs");
+  const createPyodideModule = async (settings) => {
+    const made = await (await module).default(settings);
+    await unpacked;
+    return made;
+  };
+  const python = await loadPyodide({ indexURL: new URL("./pyodide/", import.meta.url).href, _loadSnapshot: memory, createPyodideModule });
   const { lint, rule } = python.pyimport("playground.lint");
   return { python, lint, rule };
-})();
+}
+
+const ready = start();
 
 const asks = {
+  async ready() {
+    await ready;
+  },
   async lint({ text, path, plan }) {
     return JSON.parse((await ready).lint(text, path, plan));
   },
@@ -39,7 +58,3 @@ self.onmessage = async ({ data: { id, ask, ...given } }) => {
     self.postMessage({ id, error: String(error.message ?? error) });
   }
 };
-ready.then(
-  () => self.postMessage({ ready: true }),
-  (error) => self.postMessage({ error: `Python could not be loaded: ${error.message ?? error}` }),
-);

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from cfq_lint.worker_code.tree import nodes as n
 from cfq_lint.worker_code.ways.state import PARSE, PERHAPS, READ, TELL, TIDY, WORK
@@ -110,31 +111,36 @@ _TABLES = re.compile(r"(?:into|update|from)\s+[\"'`\[]?(\w+)", re.IGNORECASE)
 
 def effect_of(called: Called) -> str:
     """What a call does."""
-    chain, name = called.chain, called.name
-    if _WRITES_SQL.search(called.text):
+    return _effect(called.chain, called.text, called.on_env)
+
+
+@lru_cache(4096)
+def _effect(chain: tuple[str, ...], text: str, on_env: bool) -> str:
+    name = chain[-1] if chain else "?"
+    if _WRITES_SQL.search(text):
         return WORK
-    if tells(chain, on_env=called.on_env):
+    if tells(chain, on_env=on_env):
         return TELL
     if chain in {("fetch",), ("globalThis", "fetch"), ("self", "fetch")}:
         return WORK
-    if called.on_env and name == "run" and _COMPUTES.search(".".join(chain[1:-1])):
+    if on_env and name == "run" and _COMPUTES.search(".".join(chain[1:-1])):
         return READ
-    if called.on_env:
-        return READ if (_READING.fullmatch(name) and name != "fetch") or _reads(called) else WORK
+    if on_env:
+        return READ if (_READING.fullmatch(name) and name != "fetch") or _reads(text) else WORK
     if _PARSING.fullmatch(name):
         return PARSE
     if _TIDYING.fullmatch(name):
         return TIDY
     if any(part in _CHANGES for part in chain[1:]) or (len(chain) == 1 and name in _CHANGES):
-        return READ if _reads(called) else WORK
+        return READ if _reads(text) else WORK
     if name == "fetch":
         return WORK
     return READ if _READING.fullmatch(name) else PERHAPS
 
 
-def _reads(called: Called) -> bool:
-    """Whether all SQL in it only reads."""
-    return _READS_SQL.search(called.text) is not None and not _WRITES_SQL.search(called.text)
+def _reads(text: str) -> bool:
+    """Whether all SQL in a text only reads."""
+    return _READS_SQL.search(text) is not None and not _WRITES_SQL.search(text)
 
 
 def tells(chain: tuple[str, ...], *, on_env: bool) -> bool:

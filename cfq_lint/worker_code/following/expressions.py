@@ -86,19 +86,19 @@ class Expressions(Members):
         match node:
             case n.Name():
                 return self.name(node, room), states
+            case n.Member(of, name):
+                value, states = self.value(of, states, room, out)
+                return self.member(value, name), states
+            case n.Invoke():
+                return self.call(node, states, room, out)
+            case n.Wait(value):
+                return self.awaited(value, states, room, out)
             case n.Text(text) | n.Number(text):
                 return Value(LITERAL, literal=text, text=text if isinstance(text, str) else ""), states
             case n.Regex(pattern, flags):
                 return Value(OPAQUE, literal=(pattern, flags)), states
             case n.Nothing():
                 return literal(None), states
-            case n.Invoke():
-                return self.call(node, states, room, out)
-            case n.Member(of, name):
-                value, states = self.value(of, states, room, out)
-                return self.member(value, name), states
-            case n.Wait(value):
-                return self.awaited(value, states, room, out)
             case n.Lambda():
                 return Value(FUNCTION, function=node, room=room, module=room.module, owner=None), states
             case n.Template(text, holes):

@@ -163,8 +163,7 @@ class Foreign(Expressions):
         called = self._called(node, function, given, room, receiver)
         if is_ours:
             called.effect = READ
-        for state in states:
-            called.reached.add(state)
+        called.reached |= states
         if called.effect == PARSE:
             return self._parsed(called, given, states, out)
         name = called.name
@@ -185,9 +184,9 @@ class Foreign(Expressions):
         if receiver is not None and receiver.kind == RESULT and name in {"push", "append", "unshift", "concat", "extend"}:
             receiver.grown = True
             return receiver, states
-        result = Value(OPAQUE, related=called.related, chain=called.chain, call=called, text=called.text)
+        result = Value(OPAQUE, related=called.related)
+        result.chain, result.call, result.text, result.whole = called.chain, called, called.text, called.whole
         result.fresh = next((each.fresh for each in called.all_given if each.fresh), "")
-        result.whole = called.whole
         if inner:
             result.kind = PROMISE
             result.run = lambda states, out: self._inline(called, inner, states, out)
@@ -202,29 +201,22 @@ class Foreign(Expressions):
 
     def _called(self, node: n.Invoke, function: Value, given: list[Value], room: Room, receiver: Value | None) -> Called:
         found = self.called.get(id(node))
-        before = (
-            receiver.call
-            if receiver is not None and receiver.kind == OPAQUE
-            else function.call
-            if function.kind == OPAQUE
-            else None
-        )
+        start = receiver if receiver is not None and receiver.kind == OPAQUE else function
+        before = start.call if start.kind == OPAQUE else None
         all_given = [*(before.all_given if before is not None else []), *given]
         chain = function.chain or ("?", *((node.callee.name,) if isinstance(node.callee, n.Member) else ()))
         called = found or Called(self.mark(node, room), node, chain, given, all_given)
         called.chain, called.given, called.all_given = chain, given, all_given
-        called.related = (
-            called.related or any(each.related for each in all_given) or (receiver is not None and receiver.related)
-        )
-        called.whole = called.whole or any(holds_message(each) for each in given)
-        in_lists = [each for each in all_given if each.related and each.kind == LIST and each.key is not None]
-        is_in_lists_alone = bool(in_lists) and not any(each.related and each not in in_lists for each in all_given)
-        called.boxes = tuple(each.key for each in in_lists) if is_in_lists_alone else ()
+        related = [each for each in all_given if each.related]
+        called.related = called.related or bool(related) or (receiver is not None and receiver.related)
+        called.whole = called.whole or any(map(holds_message, given))
+        keys = [each.key for each in related if each.kind == LIST and each.key is not None]
+        called.boxes = tuple(keys) if len(keys) == len(related) else ()
         text = [before.text] if before is not None else [function.text]
         called.text = "\n".join([*text, *(each.text for each in given if each.text)])
         called.on_env = chain[0] == "env" and len(chain) > 1
         called.loops = tuple(self.loops)
-        called.within = tuple(each.name for each in room.calls)
+        called.within = tuple([each.name for each in room.calls])
         for each, value in zip(node.given, given, strict=False):
             if isinstance(each, n.Keyword):
                 called.named[each.name] = value
@@ -235,8 +227,9 @@ class Foreign(Expressions):
             self.called[id(node)] = called
         called.effect = effect_of(called)
         for one in given:
-            is_told = one.kind == RESULT and called.effect in {TELL, WORK}
-            if one.call is not None and one.kind in {RESPONSE, STATUS, BOOLEAN, RESULT} and not is_told:
+            if one.call is not None and one.kind in {RESPONSE, STATUS, BOOLEAN, RESULT}:
+                if one.kind == RESULT and called.effect in {TELL, WORK}:
+                    continue  # it is told, or written
                 self.looked_at(one.call)
         return called
 

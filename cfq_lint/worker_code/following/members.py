@@ -91,8 +91,14 @@ class Members(Joining):
                 if name == "env" and len(value.chain) == 1:
                     return Value(OPAQUE, chain=("env",))
                 chain = (*value.chain, name) if value.chain else ()
-                made = Value(OPAQUE, related=value.related, chain=chain, call=value.call, fresh=value.fresh, text=value.text)
-                made.whole = value.whole
+                made = Value(OPAQUE, related=value.related)
+                made.chain, made.call, made.fresh, made.text, made.whole = (
+                    chain,
+                    value.call,
+                    value.fresh,
+                    value.text,
+                    value.whole,
+                )
                 return made
             case _:
                 return Value(DATA if value.related else OPAQUE, related=value.related, call=value.call)

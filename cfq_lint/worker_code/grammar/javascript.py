@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from cfq_lint.facts.record import record
 from cfq_lint.source.javascript import parsed
+from cfq_lint.worker_code.grammar.again import Functions, Made
 from cfq_lint.worker_code.grammar.javascript_names import WRAPPERS, Names, own, text_of
 from cfq_lint.worker_code.grammar.libraries import in_plain, is_used
 from cfq_lint.worker_code.tree import nodes as n
@@ -19,19 +21,45 @@ _WAYS_OUT = {"return_statement": RETURN, "throw_statement": RAISE, "break_statem
 _DIGITS_MAX = 9
 
 
-def parse(path: str, text: str) -> s.Source | None:
-    """The source; None where it does not parse. Raises RecursionError where it is too deep."""
-    root = parsed(path, text.encode("utf-8", "replace"))
-    if root is None:
+@record
+class _Again:
+    """What serves for the next text: this one with its syntax tree, and its functions."""
+
+    text: bytes
+    tree: Any
+    functions: Functions
+
+
+def parse(path: str, text: str, before: s.Source | None = None) -> s.Source | None:
+    """The source; None where it does not parse. Raises RecursionError where it is too deep.
+
+    `before` is the same of another text, whose functions are taken over where they are in this one, too.
+    """
+    known: _Again | None = before.again if before is not None else None
+    data = text.encode("utf-8", "replace")
+    tree = parsed(path, data, (known.text, known.tree) if known is not None else None)
+    if tree is None:
         return None
-    grammar = _Grammar()
-    body = n.Other(root.start_point, grammar.nodes(root.named_children))
+    grammar = _Grammar(known.functions if known is not None else Functions())
+    body = n.Other(tree.root_node.start_point, grammar.nodes(tree.root_node.named_children))
     links = grammar.links
-    sources = tuple(dict.fromkeys(links.sources))
-    return s.Source(body, grammar.scope, grammar.rebound, links.imports, links.exports, tuple(links.stars), sources, ())
+    if known is not None:
+        known.functions.known.clear()
+    again = _Again(data, tree, Functions())
+    for made in grammar.made.inner:
+        again.functions.add(made)
+    return s.Source(
+        *(body, grammar.scope, grammar.rebound, links.imports, links.exports, tuple(links.stars)),
+        *(tuple(dict.fromkeys(links.sources)), (), again),
+    )
 
 
 class _Grammar(Names):
+    def __init__(self, known: Functions) -> None:
+        super().__init__()
+        self.known = known
+        self.made = Made(None)
+
     # --- expressions
 
     def call(self, at: Any) -> n.Node:
@@ -78,12 +106,27 @@ class _Grammar(Names):
         return n.Pair(at.start_point, name, self.node(key) if is_computed else None, made, is_method)
 
     def function(self, at: Any) -> n.Node:
-        made = self.scoped(self._function, at)
+        # Not plain is what the libraries change, and what says something of the module around it.
+        is_plain, links = not is_used(self.links.imports), self.links.count
+        key = (at.type, at.text)
+        made = self.known.taken(key, at.start_point, self.scope) if is_plain else None
+        made = made or self._made(key, at)
+        for each in (made,) if is_plain and self.links.count == links else made.inner:
+            self.made.hold(each)
+        self.rebound |= made.rebound
         if at.type in _DECLARED:
-            self.scope.bind(text_of(at.child_by_field_name("name")), made)
+            self.scope.bind(made.node.name, made.node)
+        return made.node
+
+    def _made(self, key: tuple[str, bytes], at: Any) -> Made:
+        made, around, rebound = Made(key), self.made, self.rebound
+        self.made, self.rebound = made, made.rebound
+        made.node = self.scoped(self._function, at)
+        self.made, self.rebound = around, rebound
         return made
 
-    def _function(self, at: Any) -> n.Node:
+    def _function(self, at: Any) -> n.Lambda:
+        self.made.scope = self.scope
         field = at.child_by_field_name
         name, one, many, body = field("name"), field("parameter"), field("parameters"), field("body")
         parameters = [one] if one is not None else many.named_children if many is not None else []

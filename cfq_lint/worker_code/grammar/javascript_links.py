@@ -13,18 +13,21 @@ if TYPE_CHECKING:
 
 
 class Links:
-    """The imports and exports of a module, filled while it is read; each as in `Source`."""
+    """The imports and exports of a module, filled while it is read; each as in `Source`. `count` grows with each."""
 
     def __init__(self) -> None:
         self.imports: dict[str, tuple[str, str]] = {}
         self.exports: dict[str, tuple[str, str]] = {}
         self.stars: list[str] = []
         self.sources: list[str] = []
+        self.count = 0
 
     def ask(self, call: n.Invoke) -> None:
         """Note the module in `require("…")` and `import("…")`."""
         source = _asked(call)
-        self.sources += [source] if source is not None else []
+        if source is not None:
+            self.sources.append(source)
+            self.count += 1
 
     def called_for(self, target: n.Node, value: n.Node) -> None:
         """Note the names that a declaration binds to such a module, or to what it takes out of it."""
@@ -35,6 +38,7 @@ class Links:
 
     def run(self, statement: Any, source: Any) -> str:
         """Note a module that runs with this one; those of which types alone are taken do not."""
+        self.count += 1
         if source is None:
             return ""
         text = _text_of(source)[1:-1]

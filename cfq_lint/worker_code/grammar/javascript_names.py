@@ -9,7 +9,9 @@ from cfq_lint.worker_code.tree.asking import bound_names, unwrapped
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-    from typing import Any, ClassVar
+    from typing import Any, ClassVar, TypeVar
+
+    Made = TypeVar("Made")
 
 WRAPPERS = (
     "satisfies_expression",
@@ -59,7 +61,7 @@ class Names:
         inner = [each for each in at.named_children if each.type not in _SKIPPED]
         return self.node(inner[0]) if inner else n.Other(at.start_point, ())
 
-    def scoped(self, make: Callable[[Any], n.Node], at: Any) -> n.Node:
+    def scoped(self, make: Callable[[Any], Made], at: Any) -> Made:
         """What is made in a scope of its own."""
         self.scope, outer = n.Scope(self.scope), self.scope
         made = make(at)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cfq_lint.worker_code.tree import nodes as n
-from cfq_lint.worker_code.tree.asking import bound_names, chain_of, unwrapped, walk
+from cfq_lint.worker_code.tree.asking import bound_names, chain_of, noted, unwrapped
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ class Bindings:
         self.bound: dict[str, list[n.Node]] = {}
         self.assigned: set[str] = set()
         self.replaced: set[str] = set()
-        for node in walk(source.body):
+        for node in noted(source.body):
             self._read(node)
         self.rebound = frozenset(source.rebound | self.assigned)
 

@@ -8,7 +8,7 @@ from cfq_lint.facts.record import record
 from cfq_lint.worker_code.modules.bindings import Bindings
 from cfq_lint.worker_code.sending.producing import sent
 from cfq_lint.worker_code.tree import nodes as n
-from cfq_lint.worker_code.tree.asking import chain_of, walk
+from cfq_lint.worker_code.tree.asking import chain_of, noted
 from cfq_lint.worker_code.tree.spots import Spot
 from cfq_lint.worker_code.tree.statements import DEFAULT
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 LENGTH_MAX = 1_000_000
 LINE_MAX = 10_000
 """No line that somebody wrote is that long."""
+TOO_DEEP = "is nested too deep to be read"
 
 
 class Module:
@@ -87,7 +88,7 @@ class Module:
 
     def _read(self) -> None:
         methods: set[int] = set()
-        for node in walk(self.source.body):
+        for node in noted(self.source.body):
             match node:
                 case n.Bind(n.Name(name), value, n.DECLARES):
                     self.declared.setdefault(name, []).append(value)
@@ -150,22 +151,25 @@ def is_minified(text: str) -> bool:
     return len(text) > LENGTH_MAX or (len(text) > LINE_MAX and any(len(line) > LINE_MAX for line in text.splitlines()))
 
 
-def read(path: str, text: str) -> Module | str:
-    """The module, or why it cannot be read."""
+def read(path: str, text: str, before: Module | None = None) -> Module | str:
+    """The module, or why it cannot be read.
+
+    `before` is the module of another text: what is the same in both is taken over, and that one is of no use any more.
+    """
     if is_minified(text):
         return "is minified, or too long to be read"
     try:
-        source = _parsed(path, text)
+        source = _parsed(path, text, before)
         return Module(path, text, source) if source is not None else "does not parse"
     except RecursionError:
-        return "is nested too deep to be read"
+        return TOO_DEEP
 
 
-def _parsed(path: str, text: str) -> s.Source | None:
+def _parsed(path: str, text: str, before: Module | None) -> s.Source | None:
     if path.endswith(".py"):
         from cfq_lint.worker_code.grammar import python
 
         return python.parse(text)
     from cfq_lint.worker_code.grammar import javascript
 
-    return javascript.parse(path, text)
+    return javascript.parse(path, text, before.source if before is not None else None)

@@ -6,7 +6,7 @@ from types import MappingProxyType
 
 from cfq_lint.facts.record import replace
 from cfq_lint.worker_code.modules.imports import Imports
-from cfq_lint.worker_code.modules.module import Value
+from cfq_lint.worker_code.modules.module import TOO_DEEP, Value
 from cfq_lint.worker_code.modules.module import read as as_module
 from cfq_lint.worker_code.modules.values import Values
 from cfq_lint.worker_code.tree import nodes as n
@@ -32,7 +32,8 @@ _OF_PYTHON = ("queue", "on_queue")
 class Program(Values):
     """What is read of a Worker. `problem` says why there is no entry, `remedy` what to do about that.
 
-    `kept` is for what is found out about it by a queue's name, and asked again.
+    `kept` is for what is found out about it by a queue's name, and asked again. `known` are modules that were read before, for
+    it or for others, by their paths; those whose text is another one now are read again in their places.
     """
 
     def __init__(
@@ -42,6 +43,8 @@ class Program(Values):
         problem: str = "",
         remedy: str = "",
         variables: Mapping[str, str] = _NOTHING,
+        *,
+        known: dict[str, Module] | None = None,
     ) -> None:
         super().__init__(variables)
         self.entry = entry
@@ -51,15 +54,13 @@ class Program(Values):
         self._modules: dict[str, Module | None] = {}
         self._unread: dict[str, None] = {}
         self.length = 0
-        self._read: dict[str, Module] = {}
+        self._known = known if known is not None else {}
         self._handlers: list[tuple[Module, n.Lambda, Value | None]] | None = None
         self.kept: dict[str, Any] = {}
 
     def under(self, variables: Mapping[str, str]) -> Program:
         """The same sources where the configuration has other variables, without reading them once more."""
-        made = Program(self.entry, self._imports, self.problem, self.remedy, variables)
-        made._read = self.modules
-        return made
+        return Program(self.entry, self._imports, self.problem, self.remedy, variables, known=self._known)
 
     # --- modules
 
@@ -96,12 +97,15 @@ class Program(Values):
             if len(self.modules) >= MODULES_MAX or self.length > LENGTH_MAX:
                 self._unread[path] = None
                 return None
-            made = self._read[path].again() if path in self._read else as_module(path, text)
+            known = self._known.pop(path, None)
+            made = known.again() if known is not None and known.text == text else as_module(path, text, known)
             if isinstance(made, str):
+                if known is not None and made != TOO_DEEP:
+                    self._known[path] = known  # the next text may be like it
                 self._modules[path], self._unread[path] = None, None
                 self.problem = f"{path} {made}" if path == self.entry else self.problem
                 return None
-            self._modules[path] = made
+            self._modules[path] = self._known[path] = made
         return self._modules[path]
 
     def target(self, module: Module, source: str) -> Module | None:
@@ -206,15 +210,17 @@ def load(
     listed: Callable[[str], tuple[str, ...]] = lambda _: (),
     aliases: Mapping[str, str] = _NOTHING,
     variables: Mapping[str, str] = _NOTHING,
+    *,
+    known: dict[str, Module] | None = None,
 ) -> Program:
     """A Worker's sources, from its entry on.
 
     `read` gives the text of a path, None where there is none; `listed` what stands in a folder, folders with a slash at their
-    end. `aliases` are what the configuration names imports, `variables` its texts for `env`.
+    end. `aliases` are what the configuration names imports, `variables` its texts for `env`; `known` is as in `Program`.
     """
     imports = Imports(read, listed, aliases)
     if imports.read(entry) is None:
         return Program(entry, None, f"{entry} cannot be read", "build it, or correct `main`")
-    program = Program(entry, imports, variables=variables)
+    program = Program(entry, imports, variables=variables, known=known)
     program.remedy = "correct it" if program.module(entry) is None else ""
     return program

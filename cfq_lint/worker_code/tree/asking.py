@@ -37,6 +37,45 @@ def outside_of_functions(node: n.Node) -> Iterator[n.Node]:
             waiting += reversed(at.parts)
 
 
+SENDING = frozenset({"send", "sendBatch", "send_batch"})
+_NOTED = SENDING | {"push", "unshift", "splice", "pop", "shift", "assign"}
+_NOTED |= {"append", "extend", "insert", "remove", "clear", "update", "setdefault"}
+
+
+def noted(node: n.Node) -> tuple[n.Node, ...]:
+    """The nodes below one that matter to all of a module, in the order of the text; of a function they are found once.
+
+    These are what binds names, objects, classes, functions, and calls of methods that change a list or send.
+    """
+    if isinstance(node, n.Lambda):
+        if node.noted is None:
+            node.noted = tuple(_noted(node))
+        return node.noted
+    return tuple(_noted(node))
+
+
+def _noted(node: n.Node) -> Iterator[n.Node]:
+    waiting = [*reversed(node.parts)]
+    while waiting:
+        at = waiting.pop()
+        if isinstance(at, n.Lambda):
+            yield at
+            yield from noted(at)
+            continue
+        if isinstance(at, n.Bind | n.Record) or (isinstance(at, n.Invoke) and _last_of(at.callee) in _NOTED):
+            yield at
+        waiting += reversed(at.parts)
+
+
+def _last_of(node: n.Node) -> str:
+    """The last name of a path, calls left out."""
+    while isinstance(node, n.Invoke | n.Wait):
+        node = node.callee if isinstance(node, n.Invoke) else node.value
+    if isinstance(node, n.Index):
+        return node.key.value if isinstance(node.key, n.Text) else ""
+    return node.name if isinstance(node, n.Member) else ""
+
+
 def unwrapped(node: n.Node) -> n.Node:
     """The value in `await …`."""
     while isinstance(node, n.Wait):

@@ -220,14 +220,20 @@ class Class(Record):
 
 
 class Lambda(Node):
-    """A function. `gives` says that its body is one expression, which it gives back."""
+    """A function. `gives` says that its body is one expression, which it gives back; `noted` is as in `asking.noted`."""
 
-    __slots__ = __match_args__ = ("name", "parameters", "body", "is_async", "gives")
+    __match_args__ = ("name", "parameters", "body", "is_async", "gives")
+    __slots__ = (*__match_args__, "noted")
     name: str
     parameters: tuple[Node, ...]
     body: tuple[Node, ...]
     is_async: bool
     gives: bool
+    noted: tuple[Node, ...] | None
+
+    def __init__(self, at: tuple[int, int], *values: Any) -> None:
+        super().__init__(at, *values)
+        self.noted = None
 
 
 class Wait(Node):

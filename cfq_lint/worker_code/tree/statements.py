@@ -5,6 +5,10 @@ from __future__ import annotations
 from cfq_lint.facts.record import record
 from cfq_lint.worker_code.tree.nodes import Node, Other, Scope
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 RETURN, RAISE, BREAK, CONTINUE = "return", "raise", "break", "continue"
 DEFAULT = "default"
 EVERYTHING = "*"
@@ -86,7 +90,8 @@ class Source:
 
     `rebound` are names that are bound to something other than what one declaration says. `imports` are the module and the name
     there that a name stands for, `exports` the same of what others see, with the module "" for this one. `stars` are modules
-    all of which is exported, `sources` those that run with this one, `perhaps` those that may be meant by a name.
+    all of which is exported, `sources` those that run with this one, `perhaps` those that may be meant by a name. `again` is
+    what the grammar keeps of it for reading another text that is the same in parts.
     """
 
     body: Other
@@ -97,3 +102,4 @@ class Source:
     stars: tuple[str, ...]
     sources: tuple[str, ...]
     perhaps: tuple[str, ...]
+    again: Any = None

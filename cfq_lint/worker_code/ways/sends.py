@@ -9,7 +9,7 @@ from cfq_lint.facts.record import record
 from cfq_lint.worker_code.sending.producing import binding_of, length_of
 from cfq_lint.worker_code.tree import nodes as n
 from cfq_lint.worker_code.tree import statements as s
-from cfq_lint.worker_code.tree.asking import chain_of, unwrapped, walk
+from cfq_lint.worker_code.tree.asking import SENDING, chain_of, noted, unwrapped, walk
 from cfq_lint.worker_code.ways.marks import Mark
 
 TYPE_CHECKING = False
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from cfq_lint.worker_code.modules.program import Program
     from cfq_lint.worker_code.ways.values import Called
 
-SENDING = frozenset({"send", "sendBatch", "send_batch"})
 _EACH = frozenset({"map", "forEach", "flatMap"})
 _SHORT = 4
 _CUTS = re.compile(r"chunk|batch(?!\.)|slice|splice|paginate|partition|take|limit|window|group", re.IGNORECASE)
@@ -97,6 +96,8 @@ def _with_loops(node: n.Node, around: tuple[n.Node, ...]) -> Iterator[tuple[n.In
     waiting: list[tuple[n.Node, tuple[n.Node, ...]]] = [(node, around)]
     while waiting:
         at, around = waiting.pop()
+        if isinstance(at, n.Lambda) and not _sends(at):
+            continue
         if isinstance(at, n.Invoke):
             yield at, around
             if isinstance(at.callee, n.Member) and at.callee.name in _EACH and at.given and isinstance(at.given[0], n.Lambda):
@@ -109,6 +110,14 @@ def _with_loops(node: n.Node, around: tuple[n.Node, ...]) -> Iterator[tuple[n.In
             waiting += [(each, (*around, at)) for each in at.parts]
         else:
             waiting += [(each, around) for each in reversed(at.parts)]
+
+
+def _sends(function: n.Lambda) -> bool:
+    """Whether something may be sent in a function, or in one that is written into it."""
+    return any(
+        isinstance(each, n.Invoke) and chain_of(each.callee)[-1:] and chain_of(each.callee)[-1] in SENDING
+        for each in noted(function)
+    )
 
 
 def _loop(node: n.Invoke, around: tuple[n.Node, ...], module: Module) -> n.Node | None:

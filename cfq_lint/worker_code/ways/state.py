@@ -162,7 +162,7 @@ class Flow:
     def throw(self, states: Iterable[State], kind: str, at: Mark) -> None:
         """Raise an error on each way; of errors of one kind on ways that are alike, the first counts."""
         for state in states:
-            bare = state._replace(error=None)
+            bare = state._replace(error=None) if state.error is not None else state
             if (bare, kind) not in self._raised:
                 self._raised.add((bare, kind))
                 self.raised.add(bare._replace(error=(kind, at)))

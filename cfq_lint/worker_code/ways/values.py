@@ -40,64 +40,39 @@ class Value:
     own body or in it, `grown` that it was counted up from what `call` read; `bound` is how long a LIST can be at most.
     """
 
-    __slots__ = (
-        "bound",
-        "call",
-        "chain",
-        "element",
-        "fields",
-        "fresh",
-        "function",
-        "grown",
-        "guard",
-        "is_body",
-        "is_queue",
-        "key",
-        "kind",
-        "literal",
-        "module",
-        "name",
-        "origin",
-        "owner",
-        "related",
-        "room",
-        "run",
-        "text",
-        "whole",
-    )
+    related: bool
+    fresh = ""
+    literal: Any = None
+    key: Any = None
+    chain: tuple[str, ...] = ()
+    call: Called | None = None
+    element: Value | None = None
+    fields: dict[str, Value] | None = None
+    run: Callable[..., Any] | None = None
+    guard: tuple[str, bool, Called | Mark | None] | None = None
+    function: Lambda | None = None
+    room: Room | None = None
+    module: Module | None = None
+    owner: Value | None = None
+    origin: Meaning | None = None
+    name = ""
+    text = ""
+    whole = False
+    is_body = False
+    is_queue = False
+    grown = False
+    bound: int | None = None
 
     def __init__(self, kind: str, *, related: bool = False, **more: Any) -> None:
         self.kind = kind
         self.related = related
-        self.fresh: str = ""
-        self.literal: Any = None
-        self.key: Any = None
-        self.chain: tuple[str, ...] = ()
-        self.call: Called | None = None
-        self.element: Value | None = None
-        self.fields: dict[str, Value] | None = None
-        self.run: Callable[..., Any] | None = None
-        self.guard: tuple[str, bool, Called | Mark | None] | None = None
-        self.function: Lambda | None = None
-        self.room: Room | None = None
-        self.module: Module | None = None
-        self.owner: Value | None = None
-        self.origin: Meaning | None = None
-        self.name = ""
-        self.text = ""
-        self.whole = False
-        self.is_body = False
-        self.is_queue = False
-        self.grown = False
-        self.bound: int | None = None
         for name, value in more.items():
             setattr(self, name, value)
 
     def under(self, key: Any) -> Value:
         """The same, as what a name stands for that has a literal value on other ways."""
         made = Value(self.kind)
-        for name in self.__slots__:
-            setattr(made, name, getattr(self, name))
+        made.__dict__.update(self.__dict__)
         made.key = key
         return made
 
@@ -108,34 +83,24 @@ class Called:
     `chain` is its path, with the receivers' calls; `given` the values of its own arguments, `all_given` those of its receivers'
     calls as well. `related` says that the message is in it, `whole` that it is handed the message itself. `text` are the
     literal strings. `loops` are the loops over messages around it, `is_checked` that somebody looks at a response's status,
-    `guards` what was known on the first way to it. `is_lost` says that nobody waits for it. `within` are the names of the
+    `is_lost` says that nobody waits for it. `within` are the names of the
     functions around it, `boxes` the lists that alone bring the message in. `unfollowed` is the function of the Worker's own
     that it calls where that was not followed.
     """
 
-    __slots__ = (
-        "all_given",
-        "boxes",
-        "chain",
-        "effect",
-        "given",
-        "guards",
-        "is_awaited",
-        "is_checked",
-        "is_lost",
-        "loops",
-        "mark",
-        "named",
-        "node",
-        "on_env",
-        "order",
-        "reached",
-        "related",
-        "text",
-        "unfollowed",
-        "whole",
-        "within",
-    )
+    related = False
+    boxes: tuple[Any, ...] = ()
+    whole = False
+    text = ""
+    effect = PERHAPS
+    loops: tuple[Mark, ...] = ()
+    is_checked = False
+    is_awaited = False
+    is_lost = False
+    on_env = False
+    within: tuple[str, ...] = ()
+    order = 0
+    unfollowed: Mark | None = None
 
     def __init__(self, mark: Mark, node: Invoke, chain: tuple[str, ...], given: list[Value], all_given: list[Value]) -> None:
         self.mark = mark
@@ -143,21 +108,7 @@ class Called:
         self.chain = chain
         self.given = given
         self.all_given = all_given
-        self.related = False
-        self.boxes: tuple[Any, ...] = ()
-        self.whole = False
-        self.text = ""
-        self.effect = PERHAPS
-        self.loops: tuple[Mark, ...] = ()
-        self.is_checked = False
-        self.is_awaited = False
-        self.is_lost = False
-        self.on_env = False
-        self.guards: frozenset[Any] = frozenset()
         self.named: dict[str, Value] = {}
-        self.within: tuple[str, ...] = ()
-        self.order = 0
-        self.unfollowed: Mark | None = None
         self.reached: set[State] = set()
 
     @property

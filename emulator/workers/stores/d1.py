@@ -1,7 +1,7 @@
-"""D1 over SQLite in memory: `prepare`, `bind`, `first`, `all`, `run`, `raw`, `batch` in one transaction, `exec`.
+"""D1 over SQLite in memory: `prepare`, `bind`, `first`, `all`, `run`, `raw`, `batch` and `exec`, each in one transaction.
 
-https://developers.cloudflare.com/d1/worker-api/. Rows are dicts with attribute access. SQL's own clock is
-the emulator's.
+https://developers.cloudflare.com/d1/worker-api/. Rows are dicts with attribute access. SQL's own clock is the emulator's.
+What is a statement, and what is said where it is none, was asked of miniflare 5.20261117: `fixtures/d1.json`.
 """
 
 from __future__ import annotations
@@ -11,19 +11,32 @@ import sqlite3
 import sys
 import warnings
 from contextlib import contextmanager, nullcontext
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from emulator.workers.promise import Promise
 from emulator.workers.python.errors import JsException
 from emulator.workers.python.javascript.js_values import JsDict, JsList
 from emulator.workers.python.runtime_names import Partial
 from emulator.workers.stores.d1_clock import put_clock
-from emulator.workers.stores.d1_statement import Statement, out
+from emulator.workers.stores.d1_statement import Statement, out, result_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-_TRANSACTION = re.compile(r"\s*(BEGIN|COMMIT|ROLLBACK|SAVEPOINT|RELEASE)\b", re.IGNORECASE)
+_TRANSACTION = re.compile(r"\s*(BEGIN|COMMIT|END|ROLLBACK|SAVEPOINT|RELEASE)\b", re.IGNORECASE)
+_ATTACH = re.compile(r"\s*(ATTACH|DETACH)\b", re.IGNORECASE)
+_NO_TRANSACTION = (
+    "To execute a transaction, please use the state.storage.transaction() or state.storage.transactionSync() APIs instead of "
+    "the SQL BEGIN TRANSACTION or SAVEPOINT statements. The JavaScript API is safer because it will automatically roll back on "
+    "exceptions, and because it interacts correctly with Durable Objects' automatic atomic write coalescing."
+)
+_PREFIX = "D1_ERROR: "
+_COMMENT = re.compile(r"^\s*--.*", re.MULTILINE)
+
+Query: TypeAlias = tuple[str, tuple[Any, ...]]
+"""SQL with its values."""
+Rows: TypeAlias = tuple[list[str], list[tuple[Any, ...]], JsDict]
+"""Columns, rows and meta."""
 
 
 @contextmanager
@@ -60,18 +73,42 @@ class D1(Partial):
         return Promise(lambda: self._batch(listed), ("D1", *(each.text for each in listed)))
 
     def exec(self, sql: str) -> Promise:
-        """Run every statement of a text. Gives `count` and `duration`."""
+        """Run every line of a text, each whole statements, in one transaction. Gives `count`, of lines, and `duration`."""
         return Promise(lambda: self._exec(sql), ("D1", (sql, ())))
 
     def withSession(self, _constraint: Any = None) -> D1Session:  # noqa: N802 - JavaScript's name
         """A session: the database, with bookmarks."""
         return D1Session(self)
 
-    def execute(self, sql: str, values: tuple[Any, ...] = ()) -> tuple[list[str], list[tuple[Any, ...]], JsDict]:
-        """Columns, rows and meta of one statement. Raises JsException: `D1_ERROR: …: SQLITE_…`."""
+    def execute(self, sql: str, values: tuple[Any, ...] = ()) -> Rows:
+        """Run a query: its statements, the last with the values. What the last gives. Raises JsException."""
+        *before, last = _statements(sql)
+        if not before:
+            return self._step(last, values)
+        changes, together = 0, self.connection.in_transaction
+        with nullcontext() if together else self.transaction():
+            for each in before:
+                columns, _, meta = self._step(each, ())
+                if columns and not together:
+                    raise JsException(f"{_PREFIX}A SQL prepared statement can only be executed once at a time.")
+                changes += meta["changes"]
+            columns, rows, meta = self._step(last, values)
+        meta["changes"] = meta["rows_written"] = meta["changes"] + changes
+        return columns, rows, meta
+
+    def together(self, queries: Iterable[Query]) -> list[Rows]:
+        """Run queries in one transaction, but for those of blanks or a comment. What each gives. Raises JsException."""
+        wanted = [query for query in queries if _COMMENT.sub("", query[0]).strip()]
+        if not wanted:
+            raise JsException(f"{_PREFIX}No SQL statements detected.")
+        with self.transaction():
+            return [self.execute(*query) for query in wanted]
+
+    def _step(self, sql: str, values: tuple[Any, ...]) -> Rows:
         if _TRANSACTION.match(sql):
-            word = sql.split(None, 1)[0].upper()
-            raise JsException(f"D1_ERROR: transactions are for batch(): {word} is refused: SQLITE_AUTH")
+            raise JsException(_PREFIX + _NO_TRANSACTION)
+        if _ATTACH.match(sql):  # it would make a file
+            raise JsException(f"{_PREFIX}not authorized: SQLITE_AUTH")
         connection = self.connection
         before = connection.total_changes
         try:
@@ -107,15 +144,15 @@ class D1(Partial):
             raise _error(error) from None
 
     def _batch(self, statements: list[Statement]) -> JsList:
-        with self.transaction():
-            return JsList([statement.result() for statement in statements])
+        return JsList(result_of(rows) for rows in self.together(statement.text for statement in statements))
 
     def _exec(self, sql: str) -> JsDict:
-        count = 0
-        for statement in _statements(sql):
-            self.execute(statement)
-            count += 1
-        return JsDict(count=count, duration=0)
+        lines = sql.strip().split("\n")
+        try:
+            return JsDict(count=len(self.together((line, ()) for line in lines)), duration=0)
+        except JsException as error:  # whichever it was, nothing has happened, and the first is named
+            said = error.message.removeprefix(_PREFIX)
+            raise JsException(f"D1_EXEC_ERROR: Error in line 1: {lines[0]}: {said}") from None
 
 
 class D1Session(Partial):
@@ -148,14 +185,21 @@ def _error(error: Exception) -> JsException:
     return JsException(f"D1_ERROR: {text}: {name}")
 
 
-def _statements(sql: str) -> Iterator[str]:
-    """The statements of a text. A semicolon inside a string or a trigger ends none."""
+def _statements(sql: str) -> list[str]:
+    """The statements of a query, one at least. A semicolon inside a string or a trigger ends none. Raises JsException."""
+    if ";" not in sql and "-" not in sql and "/" not in sql and sql.strip():
+        return [sql]
+    if not _COMMENT.sub("", sql).strip():
+        raise JsException(f"{_PREFIX}No SQL statements detected.")
     complete: Callable[[str], bool] = sqlite3.complete_statement
-    begun = ""
+    found, begun = [], ""
     for part in re.split(r"(?<=;)", sql):
         begun += part
         if complete(begun):
-            yield begun.strip()
+            found.append(begun.strip())
             begun = ""
-    if re.sub(r"--[^\n]*|/\*.*?\*/", "", begun, flags=re.DOTALL).strip():
-        yield begun.strip()
+    if begun.strip():
+        found.append(begun.strip())
+    if any(not re.sub(r"--[^\n]*|/\*.*?\*/", "", each, flags=re.DOTALL).strip("; \n\r\t") for each in found):
+        raise JsException(f"{_PREFIX}SQL code did not contain a statement.")
+    return found

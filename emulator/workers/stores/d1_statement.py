@@ -52,9 +52,7 @@ class Statement(Partial):
 
     def result(self) -> JsDict:
         """What `all()` resolves to. Raises JsException."""
-        columns, rows, meta = self._database.execute(self._sql, self._values)
-        results = JsList(JsDict(zip(columns, row, strict=True)) for row in rows)
-        return JsDict(success=True, meta=meta, results=results)
+        return result_of(self._database.execute(self._sql, self._values))
 
     def _first(self, column: Any) -> Any:
         results = self.result().results
@@ -68,6 +66,12 @@ class Statement(Partial):
         columns, rows, _ = self._database.execute(self._sql, self._values)
         head = [JsList(columns)] if with_names else []
         return JsList([*head, *(JsList(row) for row in rows)])
+
+
+def result_of(rows: tuple[list[str], list[tuple[Any, ...]], JsDict]) -> JsDict:
+    """What `all()` resolves to, of columns, rows and meta."""
+    columns, values, meta = rows
+    return JsDict(success=True, meta=meta, results=JsList(JsDict(zip(columns, row, strict=True)) for row in values))
 
 
 def _in(value: Any) -> Any:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
+from pathlib import Path
 
 import httpx
 import pytest
@@ -11,6 +13,8 @@ import pytest
 from emulator import Emulator, Response
 from emulator.workers.javascript.target import JavaScriptError
 from tests.emulator.javascript.workers import consumes, write
+
+FIXTURES = Path(__file__).resolve().parents[3] / "fixtures"
 
 
 @pytest.fixture
@@ -117,6 +121,22 @@ def test_d1(told):
         "Error: D1_ERROR: UNIQUE constraint failed: t.a: SQLITE_CONSTRAINT", 2,
         'Error: D1_ERROR: near "SELEC": syntax error: SQLITE_ERROR',
     ]  # fmt: skip
+
+
+def test_d1_takes_several_statements_and_lines_as_miniflare_does(told):
+    cases = json.loads((FIXTURES / "d1.json").read_text(encoding="utf-8"))
+    source = f"""const found = [];
+      for (const [how, sql] of {json.dumps([case[:2] for case in cases])}) {{
+        try {{
+          if (how === "exec") found.push((await env.DB.exec(sql)).count);
+          else if (how === "batch") found.push((await env.DB.batch(sql.map((each) => env.DB.prepare(each)))).map((each) => each.results));
+          else {{ const {{ results, meta }} = await env.DB.prepare(sql).all(); found.push([results, meta.changes]); }}
+        }} catch (error) {{ found.push(String(error)); }}
+      }}
+      return found;"""
+    found, _ = told(source, d1_databases=[{"binding": "DB", "database_name": "d", "database_id": "d"}])
+    expected = [re.sub(r" at offset \d+", "", said) if isinstance(said, str) else said for _, _, said in cases]
+    assert [(case[:2], said) for case, said in zip(cases, found, strict=True)] == [(case[:2], said) for case, said in zip(cases, expected, strict=True)]
 
 
 def test_the_cache_keeps_nothing(told):

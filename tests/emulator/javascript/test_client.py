@@ -106,7 +106,7 @@ await DB.exec("CREATE TABLE t (n INTEGER, s TEXT); INSERT INTO t VALUES (1, 'a')
 assert.deepEqual((await DB.prepare("SELECT s FROM t WHERE n > ?").bind(1).all()).results, [{ s: "b" }]);
 await CACHE.put("k", JSON.stringify({ seen: true }));
 assert.deepEqual(await CACHE.get("k", "json"), { seen: true });
-assert.match(await said(DB.exec("SELECT nonsense")), /D1_ERROR: no such column: nonsense/);
+assert.match(await said(DB.exec("SELECT nonsense")), /D1_EXEC_ERROR: Error in line 1: SELECT nonsense: no such column: nonsense/);
 assert.match(await said(emulator.env("b").DB.exec("x")), /^there is no binding 'DB' \\(bindings: none\\)/);
 assert.equal(await (await emulator.fetch("/table")).text(), "2");
 

@@ -115,7 +115,7 @@ class Visit:
 
     def check(self):
         """Nothing went wrong, and nobody else was asked."""
-        assert not self.errors
+        assert not self.errors, self.errors
         assert [url for url in self.asked if not url.startswith((self.site.url, "about:"))] == []
 
     def __enter__(self):

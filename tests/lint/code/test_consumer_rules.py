@@ -59,6 +59,14 @@ def test_what_two_configurations_of_a_worker_come_to_is_said_once(tmp_path):
     assert [each.code for each in lint_paths([tmp_path]).findings if each.severity is Severity.ERROR] == ["CFQ828"]
 
 
+def test_what_stands_in_another_file_is_named_with_it(tmp_path):
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "work.ts").write_text("export async function work(body) { await fetch('https://a.example', { method: 'POST', body: body.id }); }\n")
+    early = "for (const m of batch.messages) { m.ack(); await work(m.body); }"
+    [found] = findings(tmp_path, "ts", f"import {{ work }} from './work';\nexport default {{ async queue(batch) {{ {early} }} }};")
+    assert (found.code, "src/work.ts:1)" in found.message, found.related[0].place.line) == ("CFQ820", True, 1)
+
+
 def test_there_are_twenty():
     assert [rule.code for rule in RULES] == [f"CFQ{number}" for number in range(820, 840)]
 

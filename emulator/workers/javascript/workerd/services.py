@@ -91,7 +91,7 @@ class Services:
             )
             return Reply(told.status, told.body, told.headers, told.reason)
         if kind == "d1":
-            found = d1_wire.answer(self._host.stores.d1(identity), request.path, request.query, request.body)
+            found = d1_wire.answer(self._host.stores.d1(identity), request.query, request.body)
             return Reply(200, found, (("Content-Type", "application/json"),))
         answered = r2_wire.answer(self._host.stores.r2(identity), request.headers, request.body)
         return Reply(answered.status, answered.body, tuple(answered.headers.items()))

@@ -1,0 +1,4 @@
+// Python starts before the page's own script is read.
+
+window.startPython = () => new Worker("worker.js", { type: "module" });
+window.python = window.startPython();
