@@ -73,13 +73,15 @@ from cfq_lint.worker_code.ways.state import PERHAPS, RETRY, TELL, TIDY
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from cfq_lint.model.account_facts import Facts
     from cfq_lint.model.consuming import Code
     from cfq_lint.model.finding import Finding
     from cfq_lint.worker_code.following.handling import Handled
     from cfq_lint.worker_code.ways.marks import Mark
+    from cfq_lint.worker_code.ways.state import Failure, State
+    from cfq_lint.worker_code.ways.values import Called
 
 
 def check(code: Code, _facts: Facts) -> Iterator[Finding]:
@@ -97,18 +99,31 @@ def check(code: Code, _facts: Facts) -> Iterator[Finding]:
 
 def _risked(handled: Handled) -> Iterator[tuple[Mark, Mark]]:
     known = calls(handled)
-    escaping = {state.error[1] for state in handled.raised if state.error and state.failed is not None and not state.settled}
+    escaping = {
+        _at(known, state.error[1], failure) for state, failure in _failed(handled.raised) if state.error and not state.settled
+    }
     for settled in handled.settled:
         if settled.how != RETRY:
             continue
-        for state in in_order(settled.states):
+        for state, failure in _failed(in_order(settled.states)):
             called = known.get(state.risked) if state.risked is not None else None
-            if called is None or state.settled or called.mark not in escaping:
+            if called is None or state.settled or _at(known, called.mark, failure) not in escaping:
                 continue
             if called.effect in {TELL, TIDY} or (called.effect == PERHAPS and not called.related) or returns_errors(called):
                 continue
-            failure = state.failed or state.noted
-            yield nearest(called, failure.caught) if failure is not None else called.mark, settled.mark
+            yield _at(known, called.mark, failure), settled.mark
+
+
+def _failed(states: Iterable[State]) -> Iterator[tuple[State, Failure]]:
+    for state in states:
+        failure = state.failed or state.noted
+        if failure is not None:
+            yield state, failure
+
+
+def _at(known: dict[Mark, Called], mark: Mark, failure: Failure) -> Mark:
+    """The place in the `catch` that leads to a call."""
+    return nearest(known[mark], failure.caught) if mark in known else mark
 
 
 RULE = Rule(

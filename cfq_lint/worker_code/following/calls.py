@@ -337,6 +337,7 @@ class Calls(Foreign):
         assert lambda_ is not None, "a function has a body"
         is_handed = any(holds_message(each) for each in given) or function.room is None or function.room.calls
         if is_handed:
+            self.handed.add(id(lambda_))
             return self.run_function(function, given, states, out, around=room)  # type: ignore[call-arg]
         if id(lambda_) not in self.too_long:
             most, loops, own = self.steps_most, self.loops, Flow()
