@@ -132,6 +132,9 @@ class Calls(Foreign):
             member = self.member(receiver, name)
             if member.kind in {FUNCTION, METHOD}:
                 return self.applied(node, member, given, states, room, out)
+        if receiver.kind == "handlers":
+            held = [self.member(each, name) for each in (receiver.fields or {}).values() if each.kind == INSTANCE]
+            return self._one_of(node, held, given, states, room, out)
         if receiver.kind == FUNCTION and name in {"call", "apply", "bind"}:
             return (receiver, states) if name == "bind" else self.applied(node, receiver, given[1:], states, room, out)
         if receiver.kind == RESPONSE and name in {"raise_for_status", "raiseForStatus"} and receiver.call is not None:

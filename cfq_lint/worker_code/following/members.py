@@ -163,7 +163,7 @@ class Members(Joining):
                 self.asked_of_queue(self.mark(node, room))
                 return found if found is not None else literal(None)
             return found if found is not None else Value(OPAQUE, related=value.related)
-        functions = [each for each in fields.values() if each.kind == FUNCTION]
+        functions = [each for each in fields.values() if each.kind in {FUNCTION, INSTANCE}]
         if index.kind == DATA and functions:
             return Value("handlers", related=True, fields=fields, guard=("type", False, None))
         if index.related:
