@@ -93,9 +93,11 @@ def bring(files: list[Path], pages: Path) -> None:
         target = pages / place(file)
         target.parent.mkdir(parents=True, exist_ok=True)
         if file.is_dir():
-            parts = [each for each in sorted(file.rglob("*")) if each.is_file() and "node_modules" not in each.parts]
-            texts = [f"## {each.relative_to(file)}\n\n```{each.suffix[1:]}\n{each.read_text(encoding='utf-8')}```\n" for each in parts]
-            target.write_text("\n".join([f"# {file.name}\n", *texts]), encoding="utf-8")
+            text = f"# {file.name}\n"
+            for each in sorted(file.rglob("*")):
+                if each.is_file() and "node_modules" not in each.parts:
+                    text += f"\n## {each.relative_to(file)}\n\n```{each.suffix[1:]}\n{each.read_text(encoding='utf-8')}```\n"
+            target.write_text(text, encoding="utf-8")
         elif file.suffix == ".md":
             target.write_text(linked(file.read_text(encoding="utf-8"), file, waiting), encoding="utf-8")
         else:
