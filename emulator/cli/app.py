@@ -20,6 +20,24 @@ def _serve() -> _Command:
     return serve
 
 
+def _create() -> _Command:
+    from emulator.cli.manage import create
+
+    return create
+
+
+def _queues() -> _Command:
+    from emulator.cli.manage import queues
+
+    return queues
+
+
+def _consumers() -> typer.Typer:
+    from emulator.cli.manage import consumers
+
+    return consumers
+
+
 def _send() -> _Command:
     from emulator.cli.client import send
 
@@ -68,8 +86,11 @@ def _setup() -> _Command:
     return setup
 
 
-COMMANDS: dict[str, Callable[[], _Command]] = {
+COMMANDS: dict[str, Callable[[], _Command | typer.Typer]] = {
     "serve": _serve,
+    "create": _create,
+    "queues": _queues,
+    "consumers": _consumers,
     "send": _send,
     "pull": _pull,
     "tail": _tail,
@@ -96,7 +117,11 @@ def application(arguments: list[str]) -> typer.Typer:
     )
     app.callback()(_root)
     for name in [named] if named in COMMANDS else COMMANDS:
-        app.command(name)(COMMANDS[name]())
+        found = COMMANDS[name]()
+        if isinstance(found, typer.Typer):
+            app.add_typer(found, name=name)
+        else:
+            app.command(name)(found)
     return app
 
 

@@ -9,18 +9,13 @@ from typing import Annotated, Any
 
 import typer
 
-from emulator.cli.rest import Rest
+from emulator.cli.rest import ACCOUNT, URL, Account, Rest, Server, Token
 from emulator.engine.bodies import json_text
 from emulator.engine.clock import real_seconds, wait_really
 
 PER_BATCH, PER_STEP = 100, 1_000
 _PATIENCE_SECONDS = 3
 _TAIL_POLLS_MAX = 10**7
-
-Server = Annotated[str, typer.Option(metavar="URL", envvar="CFQ_EMULATOR_URL", help="The server's base URL.")]
-Token = Annotated[str | None, typer.Option(metavar="T", envvar="CFQ_EMULATOR_CLIENT_TOKEN", help="A bearer token.")]
-Account = Annotated[str, typer.Option(metavar="A", help="The account.")]
-URL = "http://127.0.0.1:8787"
 
 
 def send(
@@ -29,7 +24,7 @@ def send(
     file: Annotated[str | None, typer.Option(metavar="F", help="A file with a body a line.")] = None,
     text: Annotated[bool, typer.Option(help="Send bodies as text; otherwise each must be JSON.")] = False,
     delay: Annotated[int | None, typer.Option(metavar="S", help="Seconds until they are ready.")] = None,
-    url: Server = URL, token: Token = None, account_id: Account = "local",
+    url: Server = URL, token: Token = None, account_id: Account = ACCOUNT,
 ) -> None:  # fmt: skip
     """Send messages to a queue, a hundred at a time."""
     with Rest(url, token, account_id) as rest:
@@ -73,12 +68,15 @@ def pull(
     count: Annotated[int, typer.Option("-n", "--count", min=1, help="How many messages at most.")] = 10,
     ack: Annotated[bool, typer.Option(help="Acknowledge what was printed.")] = False,
     visibility_timeout_ms: Annotated[int | None, typer.Option(metavar="MS", help="How long the leases hold.")] = None,
-    url: Server = URL, token: Token = None, account_id: Account = "local",
+    url: Server = URL, token: Token = None, account_id: Account = ACCOUNT,
 ) -> None:  # fmt: skip
     """Pull messages and print each as a line of JSON. Without --ack they come back when their leases lapse."""
     extra = {} if visibility_timeout_ms is None else {"visibility_timeout_ms": visibility_timeout_ms}
     with Rest(url, token, account_id) as rest:
-        id, left = rest.queue_id(queue), count
+        row, left = rest.queue(queue), count
+        id = row["queue_id"]
+        if not row["consumers"]:
+            rest.fail(f"nobody may pull from {queue!r} yet: {rest.command(f'consumers add {queue}')}")
         while left > 0:
             got = rest.post(f"/queues/{id}/messages/pull", {"batch_size": min(left, PER_BATCH), **extra})["messages"]
             for message in got:
@@ -105,7 +103,7 @@ def tail(
     queue: Annotated[str, typer.Argument(help="A queue's name.")],
     interval: Annotated[float, typer.Option(metavar="S", min=0.05, help="Seconds between two looks.")] = 1.0,
     seconds: Annotated[float | None, typer.Option("--for", metavar="S", help="Stop after so many seconds.")] = None,
-    url: Server = URL, token: Token = None, account_id: Account = "local",
+    url: Server = URL, token: Token = None, account_id: Account = ACCOUNT,
 ) -> None:  # fmt: skip
     """Print messages as they become ready, without a lease or an attempt, until Ctrl-C."""
     until = None if seconds is None else real_seconds() + seconds
@@ -128,7 +126,7 @@ def redrive(
     source: Annotated[str, typer.Argument(metavar="DLQ", help="The dead-letter queue.")],
     target: Annotated[str, typer.Argument(metavar="QUEUE", help="Where its messages go.")],
     limit: Annotated[int, typer.Option(metavar="N", min=1, help="How many at most.")] = 1_000_000,
-    url: Server = URL, token: Token = None, account_id: Account = "local",
+    url: Server = URL, token: Token = None, account_id: Account = ACCOUNT,
 ) -> None:  # fmt: skip
     """Send dead letters again: ids and bodies stay, attempts start anew. Each is in one queue or the other, never in both."""
     if source == target:

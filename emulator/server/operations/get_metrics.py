@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from starlette.responses import Response, StreamingResponse
@@ -19,12 +20,25 @@ if TYPE_CHECKING:
 
 _SECONDS_MAX = 10**7
 EVENT_STREAM = "text/event-stream"
+_KINDS = (EVENT_STREAM, "application/json", "application/*", "*/*")
 
 
 def get_metrics(call: Call) -> dict[str, int] | Response:
-    """The backlog now, or with `Accept: text/event-stream` once a second."""
+    """The backlog now; once a second where an event stream is preferred."""
     found = _backlog(call)
-    return StreamingResponse(_told(call), media_type=EVENT_STREAM) if EVENT_STREAM in call.accept else found
+    return StreamingResponse(_told(call), media_type=EVENT_STREAM) if prefers_events(call.accept) else found
+
+
+def prefers_events(accept: str) -> bool:
+    """Whether a header `Accept` prefers an event stream to JSON, by the weights of RFC 9110, 12.5.1."""
+    weights = dict.fromkeys(_KINDS, 0.0)
+    for part in accept.split(","):
+        kind, *parameters = (each.strip().lower() for each in part.split(";"))
+        found = next((each[2:] for each in parameters if each.startswith("q=")), "1")
+        with suppress(ValueError):
+            weights[kind] = float(found)
+    events, plain, *wild = [weights[kind] for kind in _KINDS]
+    return events > plain and events >= max(wild)
 
 
 def _backlog(call: Call) -> dict[str, int]:

@@ -45,6 +45,22 @@ def test_what_is_sent_is_pulled(server, client):
     assert run("pull", "jobs", server=server).stdout == ""
 
 
+@pytest.mark.usefixtures("client")
+def test_queues_and_consumers_are_made_without_a_file_and_advice_names_this_server(server):
+    assert run("queues", server=server).stdout == f"no queues: cfq-emulator create NAME --url {server.url}\n"
+    assert f"there is no queue 'jobs': cfq-emulator create jobs --url {server.url}" in run("send", "jobs", "1", server=server).stderr
+    assert run("create", "jobs", "mails", "--delay", "5", server=server).stdout == "jobs created\nmails created\n"
+    assert f"nobody may pull from 'jobs' yet: cfq-emulator consumers add jobs --url {server.url}" in run("pull", "jobs", server=server).stderr
+    run("consumers", "add", "jobs", "--dead-letter-queue", "dead", "--max-retries", "2", server=server)
+    run("consumers", "add", "mails", "--worker", "mailer", server=server)
+    listed = [line.split() for line in run("queues", server=server).stdout.splitlines()[2:]]
+    assert listed == [["dead", "0", "none"], ["jobs", "0", "pull", "2", "dead"], ["mails", "0", "Worker", "mailer", "3"]]
+    assert "consumer_exists" in run("consumers", "add", "jobs", server=server).stderr
+    run("consumers", "remove", "jobs", server=server)
+    again = run("consumers", "remove", "jobs", server=server)
+    assert (again.returncode, again.stderr) == (1, "cfq-emulator: queue 'jobs' has no consumer\n")
+
+
 def test_tail_shows_without_taking(server, client):
     pull_queue(client, "jobs")
     run("send", "jobs", "1", server=server)
@@ -75,6 +91,9 @@ def test_redrive_resets_attempts_and_keeps_bodies_and_replay_tells_of_it(server,
     assert "dead" in told.stdout
     line = run("replay", str(server.folder / "queues.db"), "--message", pulled[0]["id"])
     assert "leased" in line.stdout
+    none = run("replay", str(server.folder / "queues.db"), "--message", "0" * 32)
+    assert (none.returncode, none.stdout) == (2, "")
+    assert "knows no message '0000" in none.stderr
 
 
 def test_redrive_goes_on_where_a_queue_takes_no_more_this_second(server, client):

@@ -9,6 +9,7 @@ import pytest
 
 from emulator import Emulator
 from emulator.server import Transport
+from emulator.server.operations.get_metrics import prefers_events
 from tests.emulator.server.servers import Server, pull_queue
 
 
@@ -123,3 +124,12 @@ def test_a_backlog_can_be_followed_as_a_stream(tmp_path):
             lines = answer.iter_lines()
             assert next(lines) == 'data: {"backlog_bytes":0,"backlog_count":0,"oldest_message_timestamp_ms":0}'
         assert server.stop() == 0
+
+
+@pytest.mark.parametrize(("accept", "events"), [
+    ("text/event-stream", True), ("text/event-stream, */*", True), ("text/event-stream;q=0.9, application/json;q=0.8", True), ("", False),
+    ("*/*", False), ("application/json, text/event-stream", False), ("text/event-stream;q=0.1, */*", False), ("text/event-stream;q=0", False),
+    ("TEXT/event-stream ; Q=1", True), ("text/event-stream;q=x", False),
+])
+def test_a_stream_is_told_where_it_is_preferred(accept, events):
+    assert prefers_events(accept) is events
