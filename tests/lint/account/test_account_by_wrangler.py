@@ -1,8 +1,4 @@
-"""The account that the matrix rests on is made by the real wrangler in the emulator's server, and read by the real audit.
-
-wrangler takes seconds to start, so that it makes one of each kind; what differs in its values alone is asked for over REST. The
-golden snapshot was recorded when wrangler made all of it, and is the same.
-"""
+"""The account that the matrix rests on is made by the real wrangler in the emulator's server, and read by the real audit."""
 
 from __future__ import annotations
 
@@ -24,39 +20,11 @@ AGE_SECONDS = 330_000
 ALL = [*DEFECTS]
 
 
-SETTINGS = {"--batch-size": "batch_size", "--message-retries": "max_retries", "--retry-delay-secs": "retry_delay"}
-
-
-def path_of(client, queue):
-    (found,) = client.get("/queues", params={"name": queue}).json()["result"]
-    return f"/queues/{found['queue_id']}"
-
-
 def send(client, queue):
     """A message into a queue, over REST."""
-    answer = client.post(f"{path_of(client, queue)}/messages", json={"body": queue, "content_type": "text"})
+    (found,) = client.get("/queues", params={"name": queue}).json()["result"]
+    answer = client.post(f"/queues/{found['queue_id']}/messages", json={"body": queue, "content_type": "text"})
     assert answer.status_code == 200, answer.text
-
-
-def ask(client, command):
-    """What a command of wrangler's asks for, over REST."""
-    if command[0] == "create":
-        answer = client.post("/queues", json={"queue_name": command[1]})
-    else:
-        http = command[1] == "http"
-        queue, *options = command[3:] if http else (command[2], *command[4:])
-        given = dict(zip(options[::2], options[1::2], strict=True))
-        dead = {"dead_letter_queue": given.pop("--dead-letter-queue")} if "--dead-letter-queue" in given else {}
-        settings = {SETTINGS[option]: int(value) for option, value in given.items()}
-        kind = {"type": "http_pull"} if http else {"type": "worker", "script_name": command[3]}
-        answer = client.post(f"{path_of(client, queue)}/consumers", json={**kind, **dead, "settings": settings})
-    assert answer.status_code == 200, answer.text
-
-
-def kind_of(command):
-    """A command's words and options without what they say."""
-    words = 3 if command[1:2] == ("http",) else 2 if command[0] == "consumer" else 1
-    return {(command[:words], option) for option in ("", *command[words:]) if option == "" or option.startswith("--")}
 
 
 @pytest.fixture(scope="module")
@@ -64,17 +32,12 @@ def account(tmp_path_factory):
     """A server whose clock began four days ago, with all defects; the clock has come to the present when the last are made."""
     folder = tmp_path_factory.mktemp("account")
     start = dt.datetime.now(dt.UTC) - dt.timedelta(seconds=AGE_SECONDS)
-    with Server("--time", "virtual", "--start", start.isoformat(), "--control", folder=folder) as server:
-        wrangler = Wrangler(server, folder)
+    options = ("--time", "virtual", "--start", start.isoformat(), "--control")
+    with Server(*options, folder=folder) as server, Wrangler(server, folder) as wrangler:
+        for defect in (BASE, *DEFECTS.values()):
+            for command in defect.commands:
+                wrangler.ok(*command)
         with server.client() as client:
-
-            seen = {(("create",), "")}  # half of all, and wrangler does no more for it
-            for command in [command for defect in (BASE, *DEFECTS.values()) for command in defect.commands]:
-                if kind_of(command) <= seen:
-                    ask(client, command)
-                else:
-                    wrangler.ok(*command)
-                    seen |= kind_of(command)
             for queue in DEFECTS["oldest-message-expiring"].messages:
                 send(client, queue)
             moved = client.post(f"{server.url}/emulator/time/advance", json={"seconds": AGE_SECONDS})
