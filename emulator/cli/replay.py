@@ -10,7 +10,7 @@ import typer
 
 from emulator.engine.clock import moment, moment_us
 from emulator.engine.journal import JournalError
-from emulator.engine.journal.sqlite import SQLiteJournal
+from emulator.engine.journal.opening import is_postgres, open_journal
 from emulator.engine.ledger.ledger import Ledger
 from emulator.engine.ledger.table import table
 from emulator.engine.ledger.tally import QueueCounts
@@ -28,9 +28,10 @@ def replay(
     """Fold a journal, and show what became of its messages."""
     try:
         until_us = None if until is None else moment_us(until)
-        with open(journal, "rb"):  # a journal that is not there must not be made
-            pass
-        opened = SQLiteJournal(journal)
+        if not is_postgres(journal):
+            with open(journal, "rb"):  # a journal that is not there must not be made
+                pass
+        opened = open_journal(journal)
     except (JournalError, OSError, ValueError) as error:
         print(f"cfq-emulator: {error}", file=sys.stderr)
         raise typer.Exit(2) from None

@@ -9,16 +9,19 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
+from urllib.parse import urlsplit
 
 import typer
 
 from emulator.core.refusals import Refused
 from emulator.engine.clock import WallClock, moment
 from emulator.engine.journal import JournalError
+from emulator.engine.journal.opening import is_postgres
 from emulator.engine.journal.sqlite import SQLiteJournal
 from emulator.engine.targets.real_time import RealTime
 from emulator.engine.targets.thread import ThreadTarget
 from emulator.engine.targets.url import PUSH_SECONDS, URLTarget
+from emulator.server.directory_file import DirectoryFile
 from emulator.server.file_lock import FileLock, InUse
 from emulator.server.observe import logs
 from emulator.server.service import Service
@@ -34,6 +37,8 @@ if TYPE_CHECKING:
     from socket import socket
 
     from emulator.engine.delivery import Target
+    from emulator.engine.journal import Journal
+    from emulator.server.directory import Store
 
 MEMORY = ":memory:"
 PORT = 8787
@@ -57,10 +62,14 @@ def serve(
     db: Annotated[
         str | None,
         typer.Option(
-            metavar="F", help=f"Where to keep everything (SQLite); {MEMORY} keeps nothing. [default: .cfq-emulator/PORT.db]"
+            metavar="F",
+            help=f"Where to keep everything: a file (SQLite) or postgresql://…; {MEMORY} keeps nothing. "
+            "[default: .cfq-emulator/PORT.db]",
         ),
     ] = None,
-    sync: Annotated[str, typer.Option(metavar="S", help="normal survives the process, full also the machine.")] = "normal",
+    sync: Annotated[
+        str, typer.Option(metavar="S", help="Of a file: normal survives the process, full also the machine.")
+    ] = "normal",
     token: Annotated[
         list[str] | None,
         typer.Option(metavar="T", envvar="CFQ_EMULATOR_TOKEN", help="A token that is asked for; T:read may only read."),
@@ -102,7 +111,7 @@ def _serve(*, host: str, port: int, db: str | None, token: list[str] | None, **g
     lock: FileLock | None = None
     try:
         path = _path(db, port)
-        if path is not None:
+        if path is not None and not is_postgres(path):
             lock = FileLock(path)
         service = _service(path, token or (), **given)
         address = _address(listener)
@@ -132,7 +141,7 @@ def _service(path: str | None, tokens: Iterable[str], **given: Any) -> Service:
         raise ValueError("--sync is normal or full")
     time, plan = given["time"], given["plan"]
     begin: datetime | str = given["start"] or (START if time == "virtual" else moment(WallClock().now_us()))
-    journal = SQLiteJournal(path or "", given["sync"].upper())
+    journal, store = _opened(path, given["sync"].upper(), given["account_id"])
     options: dict[str, Any] = {"plan": plan, "seed": given["seed"], "start": begin, "journal": journal}
     config, files = given["config"], given["worker"] or []
     configs = [*([config] if config is not None else []), *files]
@@ -141,7 +150,7 @@ def _service(path: str | None, tokens: Iterable[str], **given: Any) -> Service:
     targets = _targets(emulator, given["push"] or (), given["consumer"] or (), given["push_timeout"])
     service = Service(
         emulator, time=time, tokens=tokens, account_id=given["account_id"], control=given["control"] or bool(files),
-        directory_path=path, targets=targets, workers=workers,
+        store=store, targets=targets, workers=workers,
     )  # fmt: skip
     for name in dict.fromkeys([*(given["queue"] or ()), *targets]):
         if name not in emulator.queues:
@@ -150,6 +159,18 @@ def _service(path: str | None, tokens: Iterable[str], **given: Any) -> Service:
         introduce(service.directory, load(config, given["env"], plan), service.now_us)
     service.attach_targets()
     return service
+
+
+def _opened(where: str | None, synchronous: str, account_id: str | None) -> tuple[Journal, Store | None]:
+    """The journal, and what keeps the directory beside it."""
+    if where is None:
+        return SQLiteJournal(""), None
+    if is_postgres(where):
+        from emulator.engine.journal.postgres import PostgresJournal  # loads psycopg
+
+        journal = PostgresJournal(where, account_id or "")
+        return journal, journal
+    return SQLiteJournal(where, synchronous), DirectoryFile(where)
 
 
 def _workers(emulator: Emulator, files: list[str], env: str | None, outgoing: str | None) -> Workers | None:
@@ -199,8 +220,18 @@ def _address(listener: socket) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
+def _shown(path: str | None) -> str:
+    """Where everything is kept; of a URL neither user nor password."""
+    if path is None:
+        return "a file without a name, until the end"
+    if not is_postgres(path):
+        return path
+    parts = urlsplit(path)
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+
+
 def _announce(address: str, path: str | None, service: Service) -> None:
     print(f"cfq-emulator: serving {address}/client/v4", flush=True)
-    print(f"cfq-emulator: time {service.time.mode}, kept in {path or 'a file without a name, until the end'}", flush=True)
+    print(f"cfq-emulator: time {service.time.mode}, kept in {_shown(path)}", flush=True)
     if not service.access.closed:
         print("cfq-emulator: no --token, so everybody on this computer may do everything", flush=True)

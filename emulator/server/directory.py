@@ -1,54 +1,62 @@
 """What the REST API knows beside the core: ids, dates, scripts, subscriptions, and the names of queues that were renamed.
 
-The core knows a queue by the name under which it was created; `public` is what it is called now. With a path, every change is
-in an SQLite table before the answer leaves. What the journal does not confirm is forgotten at the next start.
+The core knows a queue by the name under which it was created; `public` is what it is called now. With a store, every change is
+in its database before the answer leaves. What the journal does not confirm is forgotten at the next start.
 """
 
 from __future__ import annotations
 
 import contextlib
-import sqlite3
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from emulator.core.events import QueueCreated, QueueDeleted
 from emulator.engine.bodies import json_text
 from emulator.engine.journal import JournalUnwritable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from emulator.core.events import Event
     from emulator.core.model import State
     from emulator.engine.ids import Ids
 
-_TABLE = "CREATE TABLE IF NOT EXISTS directory (kind TEXT, key TEXT, data TEXT NOT NULL, PRIMARY KEY (kind, key)) STRICT"
-
 Row = dict[str, Any]
+
+
+class Store(Protocol):
+    """Where rows are kept, by kind and key. `keep` and `drop` raise JournalUnwritable."""
+
+    def rows(self) -> Iterable[tuple[str, str, str]]:
+        """What is kept: (kind, key, data)."""
+
+    def keep(self, kind: str, key: str, data: str) -> None:
+        """Keep a row in place of the one of that key."""
+
+    def drop(self, kind: str, key: str) -> None:
+        """Let a row go."""
+
+    def close(self) -> None:
+        """Let go of the database."""
 
 
 class Directory:
     """Queues by id and by public name, and subscriptions by id. A queue's row is plain JSON."""
 
-    def __init__(self, ids: Ids, path: str | None = None) -> None:
-        self._ids = ids
-        self._db: sqlite3.Connection | None = None
+    def __init__(self, ids: Ids, store: Store | None = None) -> None:
+        self._ids, self._store = ids, store
         self.queues: dict[str, Row] = {}
         self.by_public: dict[str, Row] = {}
         self.by_core: dict[str, Row] = {}
         self.subscriptions: dict[str, Row] = {}
         self.numbers: Row | None = None
-        if path is not None:
-            self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
-            self._db.execute("PRAGMA synchronous = NORMAL")
-            self._db.execute(_TABLE)
-            for kind, key, data in self._db.execute("SELECT kind, key, data FROM directory").fetchall():
-                row = json_text.decode(data.encode())
-                if kind == "queue":
-                    self._enter(row)
-                elif kind == "numbers":
-                    self.numbers = row
-                else:
-                    self.subscriptions[key] = row
+        for kind, key, data in () if store is None else store.rows():
+            row = json_text.decode(data.encode())
+            if kind == "queue":
+                self._enter(row)
+            elif kind == "numbers":
+                self.numbers = row
+            else:
+                self.subscriptions[key] = row
 
     def reconcile(self, state: State) -> None:
         """Bring the directory in line with what the journal says: it has the last word on what exists."""
@@ -170,28 +178,15 @@ class Directory:
             self._drop("subscription", id)
 
     def _keep(self, kind: str, key: str, row: Row) -> None:
-        if self._db is not None:
-            with self._written():
-                self._db.execute(
-                    "INSERT OR REPLACE INTO directory VALUES (?, ?, ?)", (kind, key, json_text.encode(row).decode())
-                )
+        if self._store is not None:
+            self._store.keep(kind, key, json_text.encode(row).decode())
 
     def _drop(self, kind: str, key: str) -> None:
-        if self._db is not None:
-            with self._written():
-                self._db.execute("DELETE FROM directory WHERE kind = ? AND key = ?", (kind, key))
-
-    @contextlib.contextmanager
-    def _written(self) -> Iterator[None]:
-        try:
-            yield
-        except sqlite3.Error as error:
-            message = f"what the API knows of a queue cannot be written: {error}"
-            raise JournalUnwritable(message) from error
+        if self._store is not None:
+            self._store.drop(kind, key)
 
     def close(self) -> None:
-        """Let go of the file."""
-        if self._db is not None:
-            with contextlib.suppress(sqlite3.Error):
-                self._db.close()
-            self._db = None
+        """Let go of the store."""
+        if self._store is not None:
+            self._store.close()
+            self._store = None

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from emulator.core.model import State
     from emulator.engine.account import Account
     from emulator.engine.delivery import Target
+    from emulator.server.directory import Store
     from emulator.server.workers import Workers
     from emulator.testing.emulator import Emulator
 
@@ -43,8 +44,8 @@ class Service:
     """One account over HTTP.
 
     `time` is "virtual", "real" or a speed such as "60x". `tokens` are `TOKEN` or `TOKEN:read`; none at all lets everybody in.
-    `account_id` None answers for every account. `control` opens `/emulator/…`. `directory_path` is the SQLite file in which ids
-    and dates are kept. `targets` are the consumers that it runs itself, by queue; `workers` the Workers.
+    `account_id` None answers for every account. `control` opens `/emulator/…`. `store` is where ids and dates
+    are kept. `targets` are the consumers that it runs itself, by queue; `workers` the Workers.
     """
 
     def __init__(
@@ -55,7 +56,7 @@ class Service:
         tokens: Iterable[str] = (),
         account_id: str | None = None,
         control: bool = False,
-        directory_path: str | None = None,
+        store: Store | None = None,
         targets: Mapping[str, Target] | None = None,
         workers: Workers | None = None,
     ) -> None:
@@ -65,8 +66,8 @@ class Service:
         self.targets = dict(targets or {})
         self.workers = workers
         self.forgotten = Forgotten()
-        seeded = emulator.seed is not None and directory_path is None
-        self.directory = Directory(Ids(f"rest:{emulator.seed}" if seeded else None), directory_path)
+        seeded = emulator.seed is not None and store is None
+        self.directory = Directory(Ids(f"rest:{emulator.seed}" if seeded else None), store)
         self.directory.reconcile(self.state)
         if workers is not None:
             workers.introduce(self.directory, self.now_us)
@@ -125,6 +126,6 @@ class Service:
         """Let go of everything."""
         if self.workers is not None:
             self.workers.close()
-        self.emulator.close()
         self.watch.save()
+        self.emulator.close()
         self.directory.close()

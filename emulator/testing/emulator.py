@@ -29,7 +29,7 @@ from emulator.engine.driving import Driving
 from emulator.engine.faults import CALM, Faults
 from emulator.engine.journal import Journal, JournalError
 from emulator.engine.journal.memory import MemoryJournal
-from emulator.engine.journal.sqlite import SQLiteJournal
+from emulator.engine.journal.opening import open_journal
 from emulator.engine.ledger.trace import Trace
 from emulator.engine.options import unknown
 from emulator.engine.targets.python import NO_WAIT_FLAG, PythonRuntime, PythonTarget
@@ -65,8 +65,9 @@ class Emulator:
     """One account's Cloudflare Queues, in process, on a virtual clock.
 
     `plan` is "paid" or "free". `seed` makes ids and faults the same in every run; None draws them. `start` is when the clock
-    starts (ISO text or datetime). `limits` is "strict", "relaxed" or a `Limits` value. `journal` is a path (SQLite) or a
-    Journal; without it everything is kept in memory. `faults` are chances of what goes wrong. `flags` are compatibility flags.
+    starts (ISO text or datetime). `limits` is "strict", "relaxed" or a `Limits` value. `journal` is a path (SQLite), a
+    URL (PostgreSQL) or a Journal; without it everything is kept in memory.
+    `faults` are chances of what goes wrong. `flags` are compatibility flags.
     With `strict`, a handler's error is raised again in the test, after its batch has been settled.
     """
 
@@ -92,7 +93,7 @@ class Emulator:
         if journal is None:
             journal = MemoryJournal()
         elif isinstance(journal, str | PathLike):
-            journal = SQLiteJournal(journal)
+            journal = open_journal(journal)
         try:
             self.account = Account(journal, clock, plan=plan, limits=bounds, seed=seed, faults=faults)
         except JournalError:

@@ -12,6 +12,7 @@ import pytest
 from emulator import Emulator
 from emulator.workers.javascript.setup import fill
 from emulator.workers.javascript.toolchain import find
+from tests.emulator.postgres import MISSING, PostgresServer, programs
 
 CACHE = Path(__file__).resolve().parents[2] / ".bench" / "cache"
 """workerd and esbuild of the tests, installed once by npm."""
@@ -29,6 +30,28 @@ def emu():
 def jobs(emu):
     """Its queue `jobs`, with the defaults."""
     return emu.create_queue("jobs")
+
+
+@pytest.fixture(scope="session")
+def postgres_server():
+    """A PostgreSQL server for the whole session; without fsync, since no test cuts the power."""
+    if programs() is None:
+        pytest.skip(MISSING)
+    server = PostgresServer("fsync=off")
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def postgres(postgres_server):
+    """The URL of an empty database."""
+    return postgres_server.new()
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def store(request, tmp_path):
+    """Where a journal may be kept: a path and a URL, in turn."""
+    return tmp_path / "journal.db" if request.param == "sqlite" else request.getfixturevalue("postgres")
 
 
 @pytest.fixture(scope="session")

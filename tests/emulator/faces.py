@@ -62,19 +62,9 @@ def result_of(handler: Any, posted: dict) -> dict:
 
 
 class Reopened(Player):
-    """The SQLite journal is closed and opened again between every two steps; handlers are attached anew, as after a restart."""
+    """The journal is closed and opened again between every two steps; handlers are attached anew, as after a restart."""
 
-    def __init__(self, scenario: dict, journal: Path) -> None:
-        self.journal = journal
-        self.reopened = 0
-        super().__init__(scenario)
-
-    def open(self) -> Emulator:
-        """The emulator on the journal."""
-        if "wrangler" in self.scenario:
-            path = self.folder / self.scenario["wrangler"]
-            return Emulator.from_wrangler(path, env=self.scenario.get("env"), plan=self.plan, journal=self.journal)
-        return Emulator(plan=self.plan, journal=self.journal)
+    reopened = 0
 
     def between(self) -> None:
         """Close, open, attach."""

@@ -59,8 +59,8 @@ class Player:
 
     asynchronous = False
 
-    def __init__(self, scenario: dict, folder: Path = FOLDER) -> None:
-        self.scenario = scenario
+    def __init__(self, scenario: dict, folder: Path = FOLDER, journal: Path | str | None = None) -> None:
+        self.scenario, self.journal = scenario, journal
         self.folder = folder
         self.plan = scenario.get("plan", "paid")
         self.handlers: dict[str, Any] = {}
@@ -73,8 +73,9 @@ class Player:
     def open(self) -> Emulator:
         """The emulator in which everything happens."""
         if "wrangler" in self.scenario:
-            return Emulator.from_wrangler(self.folder / self.scenario["wrangler"], env=self.scenario.get("env"), plan=self.plan)
-        return Emulator(plan=self.plan)
+            file = self.folder / self.scenario["wrangler"]
+            return Emulator.from_wrangler(file, env=self.scenario.get("env"), plan=self.plan, journal=self.journal)
+        return Emulator(plan=self.plan, journal=self.journal)
 
     def between(self) -> None:
         """What happens between two steps: nothing."""

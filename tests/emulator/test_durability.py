@@ -1,4 +1,4 @@
-"""The SQLite journal: killed at any point, nothing acknowledged is lost and nothing is invented; what is no journal is left alone."""
+"""Journals in a database: killed at any point, nothing acknowledged is lost and nothing is invented; what is no journal is left alone."""
 
 from __future__ import annotations
 
@@ -78,11 +78,11 @@ def run_and_kill(journal, first, seconds):
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="there is no SIGKILL here")
-def test_killed_at_any_point_nothing_is_lost_and_nothing_is_invented(tmp_path):
-    journal = tmp_path / "journal.db"
+def test_killed_at_any_point_nothing_is_lost_and_nothing_is_invented(store):
+    journal = store
     chance = random.Random(4)
     sent, attempted, pulled, acked, first = set(), set(), set(), set(), 0
-    for _ in range(6):
+    for _ in range(3):
         for verb, *numbers in run_and_kill(journal, first, chance.uniform(0.02, 0.25)):
             target = {"sent": sent, "sending": attempted, "sent-pulled": pulled, "acked-pulled": acked}[verb]
             target |= {int(n) for n in numbers}
@@ -98,11 +98,11 @@ def test_killed_at_any_point_nothing_is_lost_and_nothing_is_invented(tmp_path):
         assert all(body % 3 == 0 for body in buried)
         emu.close()
         first = max(attempted, default=0) + 2
-    assert len(sent) > 20
+    assert len(sent) > 10
 
 
-def test_everything_is_there_after_a_restart(tmp_path):
-    journal = tmp_path / "journal.db"
+def test_everything_is_there_after_a_restart(store):
+    journal = store
     emu = Emulator(journal=journal, plan="free")
     jobs = emu.create_queue("jobs", delivery_delay=5)
     emu.consume("jobs", throw, max_batch_timeout=0, max_retries=2, retry_delay=10, dead_letter_queue="dead")
@@ -121,8 +121,8 @@ def test_everything_is_there_after_a_restart(tmp_path):
     emu.close()
 
 
-def test_a_lease_holds_across_a_restart(tmp_path):
-    journal = tmp_path / "journal.db"
+def test_a_lease_holds_across_a_restart(store):
+    journal = store
     emu = Emulator(journal=journal)
     emu.create_queue("jobs").send(1)
     emu.consume("jobs", type="http_pull")
@@ -135,10 +135,10 @@ def test_a_lease_holds_across_a_restart(tmp_path):
     emu.close()
 
 
-def test_ids_do_not_repeat_after_a_restart(tmp_path):
+def test_ids_do_not_repeat_after_a_restart(store):
     ids = []
     for _ in range(3):
-        emu = Emulator(journal=tmp_path / "journal.db", seed=5)
+        emu = Emulator(journal=store, seed=5)
         if not ids:
             emu.create_queue("jobs")
         send(emu, "jobs", 1, 2)
@@ -147,10 +147,10 @@ def test_ids_do_not_repeat_after_a_restart(tmp_path):
     assert len(set(ids)) == len(ids) == 6
 
 
-def test_a_second_writer_of_the_same_journal_is_refused(tmp_path):
-    first = Emulator(journal=tmp_path / "journal.db")
+def test_a_second_writer_of_the_same_journal_is_refused(store):
+    first = Emulator(journal=store)
     first.create_queue("jobs")
-    second = Emulator(journal=tmp_path / "journal.db")
+    second = Emulator(journal=store)
     first.queue("jobs").send(1)
     with pytest.raises(StaleWriter):
         second.queue("jobs").send(2)
@@ -250,13 +250,14 @@ def test_a_flipped_bit_is_noticed_or_changes_nothing(tmp_path):
     assert noticed > 15
 
 
-def test_a_journal_of_many_events_starts_from_its_last_snapshot(tmp_path):
+def test_a_journal_of_many_events_starts_from_its_last_snapshot(tmp_path, monkeypatch):
+    monkeypatch.setattr("emulator.engine.account._SNAPSHOT_EVENTS", 1_000)
     path = tmp_path / "journal.db"
     emu = Emulator(journal=path)
     jobs = emu.create_queue("jobs")
     emu.consume("jobs", lambda _batch: None, max_batch_size=1, max_batch_timeout=0)
     for _ in range(5):
-        for _ in range(50):
+        for _ in range(3):
             jobs.send_batch([{"body": 1}] * 100)
         emu.advance(1)
     before = (emu.report().queues, emu.now)

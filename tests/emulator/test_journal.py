@@ -15,6 +15,7 @@ from emulator.core.model import Consumer
 from emulator.engine.journal import JournalCorrupt, JournalError, JournalNewer, JournalUnwritable, StaleWriter, replay
 from emulator.engine.journal import sqlite as sqlite_journal
 from emulator.engine.journal.memory import MemoryJournal
+from emulator.engine.journal.opening import open_journal
 from emulator.engine.journal.sqlite import SQLiteJournal
 from tests.emulator.core_dump import dump
 
@@ -22,9 +23,12 @@ CREATED = happened.QueueCreated(1, "jobs", 0, 345_600, None)
 SENT = happened.Sent(2, "jobs", ("a" * 32, "b" * 32), (b'{"n":1}', b"\xff\x00"), ("json", "bytes"), (2, 5))
 
 
-@pytest.fixture(params=["memory", "sqlite"])
+@pytest.fixture(params=["memory", "sqlite", "postgres"])
 def journal(request, tmp_path):
-    opened = MemoryJournal() if request.param == "memory" else SQLiteJournal(tmp_path / "journal.db")
+    if request.param == "memory":
+        opened = MemoryJournal()
+    else:
+        opened = open_journal(tmp_path / "journal.db" if request.param == "sqlite" else request.getfixturevalue("postgres"))
     yield opened
     opened.close()
 
@@ -46,9 +50,8 @@ def test_an_append_that_expects_another_length_is_refused(journal):
     assert list(journal.read()) == [CREATED]
 
 
-def test_of_two_writers_the_slower_is_refused(tmp_path):
-    path = tmp_path / "journal.db"
-    one, other = SQLiteJournal(path), SQLiteJournal(path)
+def test_of_two_writers_the_slower_is_refused(store):
+    one, other = open_journal(store), open_journal(store)
     one.append(0, [CREATED])
     with pytest.raises(StaleWriter, match="another writer"):
         other.append(0, [CREATED])
@@ -77,15 +80,15 @@ EVERY_KIND = [
 ]
 
 
-@pytest.mark.parametrize("event", EVERY_KIND, ids=lambda event: type(event).__name__)
-def test_every_kind_of_event_survives_the_file(event, tmp_path):
-    journal = SQLiteJournal(tmp_path / "journal.db")
-    journal.append(0, [event])
+def test_every_kind_of_event_survives_the_store(store):
+    journal = open_journal(store)
+    for length, event in enumerate(EVERY_KIND):
+        journal.append(length, [event])
     journal.close()
-    journal = SQLiteJournal(tmp_path / "journal.db")
-    (read,) = journal.read()
-    assert read == event
-    assert type(read) is type(event)
+    journal = open_journal(store)
+    for event, read in zip(EVERY_KIND, journal.read(), strict=True):
+        assert read == event
+        assert type(read) is type(event)
     journal.close()
 
 
@@ -104,11 +107,11 @@ def used(path):
     return emu
 
 
-def test_a_restart_goes_on_where_the_emulator_was(tmp_path):
-    emu = used(tmp_path / "journal.db")
+def test_a_restart_goes_on_where_the_emulator_was(store):
+    emu = used(store)
     now, bodies, state = emu.now, emu.queue("jobs").bodies(), dump(emu.account.state)
     emu.close()
-    emu = Emulator(journal=tmp_path / "journal.db")
+    emu = Emulator(journal=store)
     assert emu.now == now
     assert emu.queue("jobs").bodies() == bodies
     again = dump(emu.account.state)
@@ -123,19 +126,18 @@ def test_a_restart_goes_on_where_the_emulator_was(tmp_path):
     emu.close()
 
 
-def test_without_its_snapshot_a_journal_gives_the_same_state(tmp_path):
-    emu = used(tmp_path / "journal.db")
+def test_without_its_snapshot_a_journal_gives_the_same_state(store):
+    emu = used(store)
     emu.close()
-    journal = SQLiteJournal(tmp_path / "journal.db")
+    journal = open_journal(store)
     seq, kept = journal.snapshot()
     assert seq == journal.length()
     assert dump(kept) == dump(replay(journal.read()))
     journal.close()
 
 
-def test_a_batch_that_was_out_when_the_process_died_has_failed(tmp_path):
-    path = tmp_path / "journal.db"
-    emu = used(path)
+def test_a_batch_that_was_out_when_the_process_died_has_failed(store):
+    emu = used(store)
     jobs = emu.queue("jobs")
 
     def dies(batch):
@@ -147,7 +149,7 @@ def test_a_batch_that_was_out_when_the_process_died_has_failed(tmp_path):
     emu.timeline.deliveries.end = lambda *_: journal.close()  # the process is gone before the batch can be settled
     jobs.send("x")
     emu.advance(0)
-    emu = Emulator(journal=path)
+    emu = Emulator(journal=store)
     assert emu.deliveries[-1].outcome == "daemonDown"
     assert "x" in emu.queue("jobs").bodies()
     emu.close()
@@ -214,8 +216,8 @@ def test_a_damaged_snapshot_is_passed_over(tmp_path):
     emu.close()
 
 
-def test_a_closed_journal_says_so(tmp_path):
-    journal = SQLiteJournal(tmp_path / "journal.db")
+def test_a_closed_journal_says_so(store):
+    journal = open_journal(store)
     journal.close()
     journal.close()
     with pytest.raises(ValueError, match="is closed"):
@@ -227,22 +229,30 @@ def test_an_unknown_durability_is_refused(tmp_path):
         SQLiteJournal(tmp_path / "journal.db", synchronous="MAYBE")
 
 
-def test_ids_that_are_written_once_are_read_everywhere(tmp_path):
-    path = tmp_path / "journal.db"
-    with Emulator(journal=path) as emu:
+def test_ids_that_are_written_once_are_read_everywhere(store):
+    with Emulator(journal=store) as emu:
         jobs = emu.create_queue("jobs")
         emu.consume("jobs", lambda _batch: None, max_batch_size=10, max_batch_timeout=0)
         for size in (10, 10, 7, 3, 25):
             jobs.send_batch([{"body": n} for n in range(size)])
             emu.advance(1)
         whole = emu.events
-    journal = SQLiteJournal(path)
+    journal = open_journal(store)
     assert list(journal.read())[:-1] == whole
     for after in range(len(whole)):
         assert list(journal.read(after))[:-1] == whole[after:]
     journal.close()
-    with closing(sqlite3.connect(path)) as db:
-        sizes = [size for (size,) in db.execute("SELECT length(data) FROM events WHERE instr(data, 'Settled') ORDER BY seq LIMIT 2")]
+
+
+def test_ids_are_written_once(tmp_path):
+    with Emulator(journal=tmp_path / "journal.db") as emu:
+        jobs = emu.create_queue("jobs")
+        emu.consume("jobs", lambda _batch: None, max_batch_size=10, max_batch_timeout=0)
+        jobs.send_batch([{"body": n} for n in range(20)])
+        emu.advance(1)
+    with closing(sqlite3.connect(tmp_path / "journal.db")) as db:
+        sizes = [size for (size,) in db.execute("SELECT length(data) FROM events WHERE instr(data, 'Settled') ORDER BY seq")]
+    assert len(sizes) == 2
     assert max(sizes) < 200
 
 

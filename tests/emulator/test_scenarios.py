@@ -41,7 +41,7 @@ def test_scenario_comes_out_inside_a_running_event_loop_with_async_handlers(scen
     assert departures(scenario["expect"], asyncio.run(within())) == []
 
 
-def test_scenario_comes_out_with_the_store_reopened_between_every_two_steps(scenario, tmp_path):
-    player = Reopened(scenario, tmp_path / "journal.db")
+def test_scenario_comes_out_with_the_store_reopened_between_every_two_steps(scenario, store):
+    player = Reopened(scenario, journal=store)
     assert departures(scenario["expect"], player.play()) == []
     assert player.reopened >= len(scenario["steps"])

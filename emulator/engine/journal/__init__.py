@@ -20,10 +20,6 @@ class JournalError(Exception):
     """A journal cannot be used as it is. It has been left untouched."""
 
 
-class StaleWriter(JournalError):  # noqa: N818 - it is the writer that is stale
-    """Somebody else has appended to the journal meanwhile."""
-
-
 class JournalCorrupt(JournalError):  # noqa: N818 - the journal is what is corrupt
     """The file is no journal, or its content is damaged."""
 
@@ -34,6 +30,10 @@ class JournalNewer(JournalError):  # noqa: N818 - the journal is what is newer
 
 class JournalUnwritable(JournalError):  # noqa: N818 - it is the journal that cannot be written
     """Nothing can be kept, such as on a full disk. What was asked for has not happened; it may be asked for again."""
+
+
+class StaleWriter(JournalUnwritable):
+    """Somebody else has appended to the journal meanwhile, or writes it now."""
 
 
 class Journal(Protocol):

@@ -1,20 +1,19 @@
 """A journal in an SQLite file, in WAL mode: each append is one transaction, so that a killed process leaves whole steps.
 
-With `synchronous="NORMAL"` what was appended survives the process, with "FULL" also the machine. A snapshot is written a piece
-with each append that follows; until its header is there it counts for nothing, and the one before it holds.
+With `synchronous="NORMAL"` what was appended survives the process, with "FULL" also the machine.
 """
 
 from __future__ import annotations
 
 import os
 import sqlite3
-from contextlib import suppress
 from typing import TYPE_CHECKING
 from zlib import crc32
 
 import msgspec
 
-from emulator.engine.journal import StaleWriter, checking, snapshot
+from emulator.engine.journal import StaleWriter, checking
+from emulator.engine.journal.keeping import Keeping
 from emulator.engine.journal.rows import RowReader, RowWriter
 
 if TYPE_CHECKING:
@@ -26,8 +25,6 @@ if TYPE_CHECKING:
 _READ_ROWS = 1_000
 _CHECKPOINT_PAGES = 16_000
 """The log is copied into the file when it has 64 MB: seldom enough to cost a run nothing."""
-_EVENT_COST, _MESSAGE_COST = 4, 1.5
-"""What it takes to replay an event, and to load a message from a snapshot, where 1 is to replay one message of an event."""
 
 _EVENTS = "CREATE TABLE events (seq INTEGER PRIMARY KEY, data BLOB NOT NULL, checksum INTEGER NOT NULL) STRICT;"
 _SNAPSHOTS = """
@@ -35,8 +32,6 @@ CREATE TABLE snapshots (seq INTEGER PRIMARY KEY, first INTEGER NOT NULL, last IN
                         checksum INTEGER NOT NULL) STRICT;
 CREATE TABLE pieces (piece INTEGER PRIMARY KEY, data BLOB NOT NULL, checksum INTEGER NOT NULL) STRICT;
 """
-_NUMBERS = b"%d %d %d "
-"""What the checksum of a header starts with: the event that it was taken after, its first piece and its last."""
 _STAMP = f"PRAGMA application_id = {checking.APPLICATION_ID}; PRAGMA user_version = {checking.FORMAT};"
 _CREATE = f"BEGIN; {_STAMP} {_EVENTS} {_SNAPSHOTS} COMMIT;"
 _FROM_FORMAT_1 = f"BEGIN IMMEDIATE; {_STAMP} DROP TABLE snapshots; {_SNAPSHOTS} COMMIT;"
@@ -55,8 +50,7 @@ class SQLiteJournal:
             raise ValueError(message)
         self.path = os.fspath(path)
         self._writer = RowWriter()
-        self._kept_seq = self._kept_entries = 0
-        self._keeping: Iterator[None] | None = None
+        self._keeping = Keeping(self, (sqlite3.Error,))
         is_new = not self.path or checking.check(self.path)
         try:
             self._connection: sqlite3.Connection | None = sqlite3.connect(
@@ -112,8 +106,8 @@ class SQLiteJournal:
                 raise StaleWriter(message) from error
             raise checking.unwritable(self.path, error) from error
         self._length = expected + len(rows)
-        if self._keeping is not None:
-            self._go_on_keeping()
+        if self._keeping.busy:
+            self._keeping.go_on()
 
     def _upgrade(self) -> None:
         (self._format,) = self._db.execute("PRAGMA user_version").fetchone()  # another writer may have been here
@@ -147,68 +141,51 @@ class SQLiteJournal:
 
     def snapshot(self) -> tuple[int, State] | None:
         """The last snapshot that can be read; without one, everything is replayed."""
-        if self._format != checking.FORMAT:
-            return None
-        found = self._db.execute("SELECT * FROM snapshots WHERE seq <= ? ORDER BY seq DESC", (self._length,)).fetchall()
-        for seq, first, last, header, checksum in found:
-            with suppress(ValueError, LookupError, msgspec.MsgspecError):
-                _check(_NUMBERS % (seq, first, last) + header, checksum)
-                state = snapshot.load(header, self._pieces(first, last))
-                self._kept_seq, self._kept_entries = seq, state.entries
-                return seq, state
-        return None
-
-    def _pieces(self, first: int, last: int) -> Iterator[bytes]:
-        rows = self._db.execute("SELECT piece, data, checksum FROM pieces WHERE piece BETWEEN ? AND ?", (first, last))
-        for expected, (piece, data, checksum) in enumerate(rows, first):
-            _check(data, checksum if piece == expected else None)
-            yield data
-            first += 1
-        if first != last + 1:
-            raise LookupError(first)
+        return self._keeping.load(self._length) if self._format == checking.FORMAT else None
 
     def keep_snapshot(self, state: State) -> None:
-        """Keep the state after the last event, where loading it takes less than to replay what has come since the last one.
+        """Keep the state after the last event, a piece behind each append, or when the journal is closed.
 
-        Its first piece is written at once, each other behind an append, or when the journal is closed. One that cannot be kept
-        is let be: it spares the next start time, and what has happened is in the journal. A file without a name has none.
+        One that cannot be kept is let be: it spares the next start time. A file without a name has none.
         """
-        held = sum(queue.count for queue in state.queues.values())
-        replay_cost = _EVENT_COST * (self._length - self._kept_seq) + state.entries - self._kept_entries
-        if self.path and self._keeping is None and replay_cost > _MESSAGE_COST * held:
-            self._keeping = self._keep(state, self._length)
-            self._go_on_keeping()
+        if self.path:
+            self._keeping.begin(state, self._length)
 
-    def _go_on_keeping(self) -> None:
-        """Write one more piece."""
-        assert self._keeping is not None, "somebody is keeping a snapshot"
-        try:
-            if next(self._keeping, self) is self:
-                self._keeping = None
-        except (sqlite3.Error, OverflowError, UnicodeEncodeError):
-            self._keeping = None
-            _roll_back(self._db)
-
-    def _keep(self, state: State, seq: int) -> Iterator[None]:
-        """Write a snapshot, a transaction at a time; at last delete what was kept before."""
+    def last_piece(self) -> int:
+        """For `Keeping`; a file of the first format is brought up to date."""
         if self._format != checking.FORMAT:
             self._upgrade()
-        db, entries = self._db, state.entries
-        header, pieces = snapshot.take(state)
-        (last,) = db.execute("SELECT coalesce(max(piece), 0) FROM pieces").fetchone()
-        first = last + 1
-        for last, data in enumerate(pieces, first):
-            if last > first:
-                yield
-            db.execute("INSERT INTO pieces VALUES (?, ?, ?)", (last, data, crc32(data)))
-        checksum = crc32(_NUMBERS % (seq, first, last) + header)
-        db.execute("BEGIN IMMEDIATE")
-        db.execute("DELETE FROM snapshots")
-        db.execute("INSERT INTO snapshots VALUES (?, ?, ?, ?, ?)", (seq, first, last, header, checksum))
-        db.execute("COMMIT")
-        self._kept_seq, self._kept_entries = seq, entries
-        while db.execute("DELETE FROM pieces WHERE piece = (SELECT min(piece) FROM pieces) AND piece < ?", (first,)).rowcount:
-            yield
+        (last,) = self._db.execute("SELECT coalesce(max(piece), 0) FROM pieces").fetchone()
+        return int(last)
+
+    def add_piece(self, piece: int, data: bytes, checksum: int) -> None:
+        """For `Keeping`."""
+        self._db.execute("INSERT INTO pieces VALUES (?, ?, ?)", (piece, data, checksum))
+
+    def publish(self, seq: int, first: int, last: int, header: bytes, checksum: int) -> None:
+        """For `Keeping`."""
+        db = self._db
+        try:
+            db.execute("BEGIN IMMEDIATE")
+            db.execute("DELETE FROM snapshots")
+            db.execute("INSERT INTO snapshots VALUES (?, ?, ?, ?, ?)", (seq, first, last, header, checksum))
+            db.execute("COMMIT")
+        except sqlite3.Error:
+            _roll_back(db)
+            raise
+
+    def drop_piece(self, first: int) -> bool:
+        """For `Keeping`."""
+        done = self._db.execute("DELETE FROM pieces WHERE piece = (SELECT min(piece) FROM pieces) AND piece < ?", (first,))
+        return done.rowcount > 0
+
+    def headers(self, length: int) -> Iterable[tuple[int, int, int, bytes, int]]:
+        """For `Keeping`."""
+        return self._db.execute("SELECT * FROM snapshots WHERE seq <= ? ORDER BY seq DESC", (length,)).fetchall()
+
+    def pieces(self, first: int, last: int) -> Iterable[tuple[int, bytes, int]]:
+        """For `Keeping`."""
+        return self._db.execute("SELECT piece, data, checksum FROM pieces WHERE piece BETWEEN ? AND ?", (first, last))
 
     @property
     def closed(self) -> bool:
@@ -217,16 +194,11 @@ class SQLiteJournal:
 
     def close(self) -> None:
         """Let go of the file, with what is left to write of a snapshot."""
-        while self._connection is not None and self._keeping is not None:
-            self._go_on_keeping()
+        while self._connection is not None and self._keeping.busy:
+            self._keeping.go_on()
         connection, self._connection = self._connection, None
         if connection is not None:
             connection.close()
-
-
-def _check(data: bytes, checksum: int | None) -> None:
-    if crc32(data) != checksum:
-        raise ValueError("a snapshot is damaged")
 
 
 def _roll_back(db: sqlite3.Connection) -> None:

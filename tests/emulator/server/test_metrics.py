@@ -10,6 +10,7 @@ from emulator import Emulator
 from emulator.core.refusals import Refused
 from emulator.engine.faults import Faults
 from emulator.server import Transport
+from emulator.server.directory_file import DirectoryFile
 from emulator.server.observe.metrics import exposition
 from emulator.server.observe.watch import Watch
 from emulator.server.service import Service
@@ -249,7 +250,7 @@ def test_all_numbers_go_on_over_a_restart_behind_a_long_journal(tmp_path, monkey
 
     def serve():
         emu = Emulator(journal=file)
-        return emu, Service(emu, directory_path=file)
+        return emu, Service(emu, store=DirectoryFile(file))
 
     emu, service = serve()
     emu.create_queue("jobs")
@@ -284,21 +285,21 @@ def test_all_numbers_go_on_over_a_restart_behind_a_long_journal(tmp_path, monkey
 
 
 def test_kept_numbers_of_another_journal_are_not_taken(emu, jobs, tmp_path):
-    service = Service(emu, directory_path=str(tmp_path / "directory.db"))
+    service = Service(emu, store=DirectoryFile(str(tmp_path / "directory.db")))
     jobs.send(1)
     service.watch.save()
     service.directory.close()
     with Emulator() as other:
         other.create_queue("jobs")
-        again = Service(other, directory_path=str(tmp_path / "directory.db"))
+        again = Service(other, store=DirectoryFile(str(tmp_path / "directory.db")))
         assert again.watch.ledger.tallies["jobs"].counts("jobs").sent == 0
         again.directory.close()
 
 
 @pytest.mark.usefixtures("jobs")
 def test_numbers_that_cannot_be_kept_are_let_be(emu, tmp_path):
-    service = Service(emu, directory_path=str(tmp_path / "directory.db"))
-    service.directory._db.execute("PRAGMA query_only = 1")
+    service = Service(emu, store=DirectoryFile(str(tmp_path / "directory.db")))
+    service.directory._store._db.execute("PRAGMA query_only = 1")
     service.watch.save()
     assert service.watch.ledger.tallies["jobs"].counts("jobs").sent == 0
     service.directory.close()

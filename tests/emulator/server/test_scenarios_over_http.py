@@ -28,6 +28,10 @@ def test_scenario_comes_out_over_http_inside_a_running_event_loop(scenario):
     assert departures(scenario["expect"], asyncio.run(within())) == []
 
 
+def test_scenario_comes_out_over_http_on_postgres(scenario, postgres):
+    assert departures(scenario["expect"], OverHTTP(scenario, journal=postgres).play()) == []
+
+
 @pytest.mark.parametrize("block", range(4))
 def test_random_scenarios_come_out_over_http_as_the_model_says(block):
     for seed in range(90_000 + block * 40, 90_040 + block * 40):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import contextlib
 import os
+import platform
 import re
 import shutil
 import socket
@@ -27,8 +28,8 @@ START_SECONDS = 30.0
 CONFIG, DRIVER, PARENT, SAID, OBJECTS = "config.capnp", "driver.sock", "parent.sock", "said", "objects"
 """Files of the folder: the configuration, the socket that workerd listens on, ours, what workerd writes, what objects hold."""
 _LOOK_SECONDS, _CALL_BYTES = 0.002, 16
-_WAITS = {"x86_64": (b"232", b"281", b"441"), "aarch64": (b"22", b"441")}
-"""The numbers of epoll_wait, epoll_pwait and epoll_pwait2, by processor."""
+_WAITS = {"x86_64": (b"232", b"281", b"441"), "aarch64": (b"22", b"441")}.get(platform.machine())
+"""The numbers of epoll_wait, epoll_pwait and epoll_pwait2 on this processor; None where they are not known."""
 _NOISE = ("NOSENTRY", "; stack:", "warning: ", 'Worker "driver"', "does not need to be specified anymore")
 _OURS = re.compile(r"service worker\d+: ")
 """What only our own configuration knows."""
@@ -46,7 +47,7 @@ class Process:
     def __init__(self, program: Path, files: Mapping[str, str | bytes], key: Hashable, before: Process | None = None) -> None:
         if not hasattr(socket, "AF_UNIX"):
             raise PlatformUnsupported("JavaScript Workers do not run on Windows itself: run the tests in WSL")
-        self.key, self.follows = key, before is not None
+        self.key = key
         self.folder = Path(tempfile.mkdtemp(prefix="cfq-workerd-"))
         self.listener = socket.socket(socket.AF_UNIX)
         self._child: subprocess.Popen[bytes] | None = None
@@ -141,11 +142,11 @@ class Process:
 
         Who writes to a socket that it waits for has woken it when the write returns; so it is idle only after it has read that.
         """
-        if self._call is None:
+        if self._call is None or _WAITS is None:
             return None
         try:
-            return os.pread(self._call.fileno(), _CALL_BYTES, 0).split(b" ", 1)[0] in _WAITS[os.uname().machine]
-        except (OSError, KeyError):  # it has ended, or is not ours to look at
+            return os.pread(self._call.fileno(), _CALL_BYTES, 0).split(b" ", 1)[0] in _WAITS
+        except OSError:  # it has ended, or is not ours to look at
             self._look_no_more()
             return None
 
