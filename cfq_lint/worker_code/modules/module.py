@@ -169,7 +169,7 @@ def _parsed(path: str, text: str, before: Module | None) -> s.Source | None:
     if path.endswith(".py"):
         from cfq_lint.worker_code.grammar import python
 
-        return python.parse(text)
+        return python.parse(text, before.source if before is not None else None)
     from cfq_lint.worker_code.grammar import javascript
 
     return javascript.parse(path, text, before.source if before is not None else None)
