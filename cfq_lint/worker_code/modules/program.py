@@ -8,6 +8,7 @@ from cfq_lint.facts.record import replace
 from cfq_lint.worker_code.modules.imports import Imports
 from cfq_lint.worker_code.modules.module import TOO_DEEP, Value
 from cfq_lint.worker_code.modules.module import read as as_module
+from cfq_lint.worker_code.modules.renewing import renew
 from cfq_lint.worker_code.modules.values import Values
 from cfq_lint.worker_code.tree import nodes as n
 from cfq_lint.worker_code.tree.asking import walk, without_spread
@@ -107,6 +108,18 @@ class Program(Values):
                 return None
             self._modules[path] = self._known[path] = made
         return self._modules[path]
+
+    def renew(self, new: Module) -> bool:
+        """Take a module for the one at its path; whether what was found out holds on. If not, the program is of no use."""
+        old = self._modules.get(new.path)
+        if old is None or self._imports is None or any(_HOOK in each.text for each in (old, new)):
+            return False
+        length = self.length - len(old.text) + len(new.text)
+        if length > LENGTH_MAX or not renew(old, new):
+            return False
+        self.length, self._handlers = length, None
+        self._imports.put(new.path, new.text)
+        return True
 
     def target(self, module: Module, source: str) -> Module | None:
         """The module that an import means, where it can be read."""
