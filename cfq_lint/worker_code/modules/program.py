@@ -8,7 +8,6 @@ from cfq_lint.facts.record import replace
 from cfq_lint.worker_code.modules.imports import Imports
 from cfq_lint.worker_code.modules.module import TOO_DEEP, Value
 from cfq_lint.worker_code.modules.module import read as as_module
-from cfq_lint.worker_code.modules.renewing import renew
 from cfq_lint.worker_code.modules.values import Values
 from cfq_lint.worker_code.tree import nodes as n
 from cfq_lint.worker_code.tree.asking import walk, without_spread
@@ -114,6 +113,8 @@ class Program(Values):
         old = self._modules.get(new.path)
         if old is None or self._imports is None or any(_HOOK in each.text for each in (old, new)):
             return False
+        from cfq_lint.worker_code.modules.renewing import renew  # a run reads each text once
+
         length = self.length - len(old.text) + len(new.text)
         if length > LENGTH_MAX or not renew(old, new):
             return False
