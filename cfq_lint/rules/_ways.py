@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from cfq_lint.model.finding import Related
+from cfq_lint.worker_code.tree.asking import walk
 from cfq_lint.worker_code.ways.state import ACK, ACK_ALL, ACKS, INVALID
 
 TYPE_CHECKING = False
@@ -69,6 +70,12 @@ def span_of_given(code: Code, mark: Mark) -> tuple[int, int] | None:
 def order(mark: Mark) -> tuple[str, int, int]:
     """The order of places."""
     return mark.module.path, *mark.node.at
+
+
+def nearest(called: Called, around: Mark) -> Mark:
+    """The call that stands in a loop or `catch` itself, and that leads to a call in what it calls."""
+    inside = {id(each) for each in walk(around.node)}
+    return next((each for each in (*called.through, called.mark) if id(each.node) in inside), called.mark)
 
 
 def line_of(mark: Mark, seen_from: Mark) -> str:

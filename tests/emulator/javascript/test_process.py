@@ -153,15 +153,21 @@ def test_a_process_that_dies_fails_its_batch_alone(emu, tmp_path):
     assert (emu.queue("dead").bodies(), emu.queue("other").bodies()) == ([1], [2])
 
 
-@pytest.mark.parametrize(("source", "said"), [
-    ("export default { async queue( }", "src/index.js:1"),
-    ('import x from "nowhere-to-be-found"; export default { queue() { x(); } };', "nowhere-to-be-found"),
-    ('import { x } from "./missing"; export default { queue() { x(); } };', "./missing"),
-    ('throw new RangeError("at the top"); export default { queue() {} };', "RangeError: at the top"),
+@pytest.mark.parametrize(("source", "settings", "said"), [
+    ("export default { async queue( }", {}, "src/index.js:1"),
+    ('import x from "nowhere-to-be-found"; export default { queue() { x(); } };', {}, "nowhere-to-be-found"),
+    ('import { x } from "./missing"; export default { queue() { x(); } };', {}, "./missing"),
+    ('throw new RangeError("at the top"); export default { queue() {} };', {}, "RangeError: at the top"),
+    (ECHO, {"durable_objects": {"bindings": [{"name": "C", "class_name": "Counter"}]}},
+     "index.js does not export Counter, the class of the Durable Objects that env.C leads to"),
+    (ECHO, {"workflows": [{"binding": "F", "name": "f", "class_name": "Flow"}]},
+     "index.js does not export Flow, the class of the workflow that env.F leads to"),
+    (ECHO, {"services": [{"binding": "ME", "service": "w", "entrypoint": "Admin"}]},
+     "index.js does not export Admin, the entrypoint that env.ME leads to"),
 ])  # fmt: skip
-def test_what_cannot_start_is_told_in_one_message_and_leaves_nothing(ended, tmp_path, source, said):  # noqa: ARG001
+def test_what_cannot_start_is_told_in_one_message_and_leaves_nothing(ended, tmp_path, source, settings, said):  # noqa: ARG001
     before = _folders()
-    config = write(tmp_path, source, file="src/index.js", queues=consumes())
+    config = write(tmp_path, source, file="src/index.js", queues=consumes(), **settings)
     with Emulator() as emu:
         with pytest.raises(Refused) as refused:
             emu.worker(config)

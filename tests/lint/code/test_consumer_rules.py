@@ -91,6 +91,19 @@ def test_the_bad_examples_of_a_page_fire_and_the_good_are_silent(rule, tmp_path)
         assert not findings(tmp_path / f"good{number}", language, text, config), text
 
 
+@pytest.mark.parametrize(
+    ("rule", "handler"),
+    [
+        ("unguarded-work-in-catch", "try { await store(env, m.body); m.ack(); } catch (e) {\nawait note(env, m.body);\nm.retry({ delaySeconds: 60 }); }"),
+        ("batch-fails-together", "\nawait note(env, m.body);\n"),
+    ],
+)
+def test_what_is_shown_is_the_call_in_the_handler(rule, handler, tmp_path):
+    helpers = "async function store(env, job) { await env.KV.put(job.id, '1'); }\nasync function note(env, job) { await store(env, { id: `n/${job.id}` }); }\n"
+    found = findings(tmp_path, "ts", f"{helpers}export default {{ async queue(batch, env) {{ for (const m of batch.messages) {{ {handler} }} }} }};\n")
+    assert [(each.name, each.place.excerpt) for each in found] == [(rule, "await note(env, m.body);")]
+
+
 NUMBER = """export default {
   async queue(batch, env) {
     for (const message of batch.messages) {

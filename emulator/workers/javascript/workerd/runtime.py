@@ -242,6 +242,9 @@ class Workerd:
             self._refuse(connection)
             return
         worker, kind, *identity = request.headers.get("x-cfq", f"0 {_CHANNEL}").split(" ")
+        if request.method == "CONNECT":
+            self._refuse_socket(request.target, connection)
+            return
         query = request.query if kind == _CHANNEL else {}
         id = int(query.get("by", 0))
         by = self._live.get(id) or self._after.get(id) or self._turn
@@ -255,6 +258,11 @@ class Workerd:
         name = unquote(" ".join(identity))
         what = called(kind, name, request)
         self._call_of(by, connection, what, lambda: self._services.answer(int(worker), kind, name, request))
+
+    def _refuse_socket(self, address: str, connection: Connection) -> None:
+        """A Worker wants a TCP socket. workerd does not say which Worker: it is that whose turn it is."""
+        worker = self._turn.worker if self._turn is not None else 0
+        self._reply(connection, self._services.socket_refused(worker, address))
 
     def _refuse(self, connection: Connection) -> None:
         """Let what is asked by nobody that counts fail; raises Hung where that has no end."""
