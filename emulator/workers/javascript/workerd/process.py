@@ -52,6 +52,8 @@ class Process:
         self.key = key
         self.folder = Path(tempfile.mkdtemp(prefix="cfq-workerd-"))
         self.listener = socket.socket(socket.AF_UNIX)
+        self.kept: Connection | None = None
+        """A WebSocket to the driver that nobody uses now: to open one costs workerd as much as a batch."""
         self._child: subprocess.Popen[bytes] | None = None
         self._call: FileIO | None = None
         self._end = weakref.finalize(self, _stop, os.getpid(), None, self.folder, self.listener)
@@ -94,7 +96,8 @@ class Process:
         """Wait until a request has been answered: the socket's file stands before anybody listens."""
         until = real_seconds() + START_SECONDS
         while real_seconds() < until and child.poll() is None:
-            with contextlib.suppress(OSError), contextlib.closing(self.control(max(0.1, until - real_seconds()))):
+            with contextlib.suppress(OSError):
+                self.kept = self.control(max(0.1, until - real_seconds()))
                 return
             wait_really(_LOOK_SECONDS)
         said = self.said()
@@ -103,7 +106,10 @@ class Process:
         raise SourceRefused(said or f"workerd ended with {child.returncode} and said nothing")
 
     def control(self, seconds: float) -> Connection:
-        """A WebSocket to the driver. Raises OSError where it does not stand after so long."""
+        """A WebSocket to the driver, the one that was kept or another. Raises OSError where it does not stand after so long."""
+        if self.kept is not None:
+            connection, self.kept = self.kept, None
+            return connection
         connection = self.connect()
         try:
             connection.sock.settimeout(seconds)
@@ -182,6 +188,9 @@ class Process:
     def stop(self) -> None:
         """End it and take its folder away; twice does nothing."""
         self._look_no_more()
+        if self.kept is not None:
+            self.kept.close()
+            self.kept = None
         self._end()
 
 
@@ -222,6 +231,10 @@ class Pool:
         while len(self._idle) > self._most:
             self._idle.pop(0).stop()
 
+    def forget(self) -> None:
+        """Know of none: they are those of the process of which this one is a copy, and go on there."""
+        self._idle.clear()
+
     def close(self) -> None:
         """End all."""
         while self._idle:
@@ -232,3 +245,5 @@ IDLE_MOST = 2
 """So many wait for another test: who tests two Workers in turn starts neither twice."""
 POOL = Pool(IDLE_MOST)
 atexit.register(POOL.close)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=POOL.forget)
