@@ -48,7 +48,8 @@ def run(argv: list[str]) -> int:
         code = app(args=argv, prog_name="cfq-lint", standalone_mode=True) or 0
     except SystemExit as stop:
         code = stop.code or 0
-    sys.stdout.flush()  # what is left over would fail where nobody catches it any more
+    if not sys.stdout.closed:  # as a server leaves it
+        sys.stdout.flush()  # what is left over would fail where nobody catches it any more
     return code if isinstance(code, int) else 2
 
 

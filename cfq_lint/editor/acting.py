@@ -84,10 +84,10 @@ def _ignoring(
 ) -> types.CodeAction:
     """A comment on a line of its own above the finding, with room for the reason."""
     line = max(diagnostic.range.start.line, 0)
-    written = finding.place.lines.line(line + 1)
-    indent = re.match(r"\s*", written)
+    lines = finding.place.lines
+    indent, end = re.match(r"\s*", lines.line(line + 1)), "\r\n" if "\r\n" in lines.text else "\n"
     mark = "#" if finding.path.endswith((".toml", ".py")) else "//"
-    text = f"{indent[0] if indent is not None else ''}{mark} cfq-lint: ignore[{finding.name}] {_REASON}\n"
+    text = f"{indent[0] if indent is not None else ''}{mark} cfq-lint: ignore[{finding.name}] {_REASON}{end}"
     at = types.Position(line, 0)
     return types.CodeAction(
         f"Ignore {finding.name} here, with a reason",

@@ -18,11 +18,12 @@ _WIDTHS = {"utf-16": ("utf-16-le", 2), "utf-8": ("utf-8", 1), "utf-32": ("utf-32
 class Units:
     """Turns offsets in code points into positions of one encoding, and back.
 
-    `shift` is for a text that an editor shows with its byte order mark: our offsets do not count that.
+    `shift` is for a text that an editor shows with its byte order mark, of `mark` units: our offsets do not count that.
     """
 
     def __init__(self, encoding: str = "utf-16") -> None:
         self.codec, self.width = _WIDTHS[encoding]
+        self.mark = len("\ufeff".encode(self.codec)) // self.width
 
     def position(self, lines: Lines, offset: int, shift: int = 0) -> types.Position:
         """The position of an offset; one outside of the text is taken to its nearest end."""

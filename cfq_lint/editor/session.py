@@ -86,7 +86,7 @@ class Server(LanguageServer):
 
     def shift(self, path: str) -> int:
         """By how much the first line is longer in the editor: a byte order mark is none of our offsets."""
-        return int(self.project.buffers.get(os.path.abspath(path), "").startswith("\ufeff"))
+        return self.units.mark if self.project.buffers.get(os.path.abspath(path), "").startswith("\ufeff") else 0
 
     def range(self, place: Place) -> types.Range:
         """The range of a place, as the editor counts."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from cfq_lint.model.finding import Related
+from cfq_lint.worker_code.tree.asking import walk
 from cfq_lint.worker_code.ways.state import ACK, ACK_ALL, ACKS, INVALID
 
 TYPE_CHECKING = False
@@ -71,9 +72,16 @@ def order(mark: Mark) -> tuple[str, int, int]:
     return mark.module.path, *mark.node.at
 
 
-def line_of(mark: Mark) -> int:
-    """The line of a place, from 1."""
-    return mark.node.at[0] + 1
+def nearest(called: Called, around: Mark) -> Mark:
+    """The call that stands in a loop or `catch` itself, and that leads to a call in what it calls."""
+    inside = {id(each) for each in walk(around.node)}
+    return next((each for each in (*called.through, called.mark) if id(each.node) in inside), called.mark)
+
+
+def line_of(mark: Mark, seen_from: Mark) -> str:
+    """The line of a place, from 1, with its file where another place is in another one."""
+    line = mark.node.at[0] + 1
+    return f"line {line}" if mark.module.path == seen_from.module.path else f"{mark.module.path}:{line}"
 
 
 def related(code: Code, mark: Mark, message: str) -> Related:

@@ -75,7 +75,7 @@ def check(code: Code, _facts: Facts) -> Iterator[Finding]:
     """One finding for each acknowledgement, at the name of its method."""
     for mark, work in once(found for consuming in per_queue(code) for found in _early(consuming)):
         message = (
-            f"the message is acknowledged here, and its work comes after it (line {line_of(work)}): where that fails, it"
+            f"the message is acknowledged here, and its work comes after it ({line_of(work, mark)}): where that fails, it"
             " is lost; acknowledge it when the work is done"
         )
         yield RULE.finding(settling(code, mark), message, related=(related(code, work, "the work"),))

@@ -91,7 +91,7 @@ def check(code: Code, _facts: Facts) -> Iterator[Finding]:
     """One finding for each place where a failure is caught, or looked at."""
     for mark, work in once(found for consuming in per_queue(code) for found in _swallowed(consuming)):
         message = (
-            f"what fails here (line {line_of(work)}) is passed over, and the message counts as done: it is lost; call"
+            f"what fails here ({line_of(work, mark)}) is passed over, and the message counts as done: it is lost; call"
             " retry(), or throw"
         )
         yield RULE.finding(keyword(code, mark), message, related=(related(code, work, "what may fail"),))
@@ -103,7 +103,7 @@ def _swallowed(consuming: Consuming) -> Iterator[tuple[Mark, Mark]]:
     handled = consuming.handled
     known = calls(handled)
     ways = handled.ended | (frozenset(state for state in handled.raised if state.settled == ACK_ALL))
-    said_apart = {mark for mark, states in _acked(consuming) if all(state.failed is not None for state in states)}
+    said_apart = {mark for mark, states in _acked(consuming) if all(state.failed or state.noted for state in states)}
     for state in every_way(handled):
         failure = state.failed
         if state not in ways or failure is None or not has_failed(state) or not counts_as_done(state) or not is_plain(state):

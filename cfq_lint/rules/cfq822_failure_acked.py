@@ -64,7 +64,7 @@ from cfq_lint.model.finding import Severity
 from cfq_lint.rules import signs
 from cfq_lint.rules._ways import has_failed, in_order, is_plain, line_of, once, per_queue, related, settling
 from cfq_lint.rules.rule import CODE, SOURCE_CODE, Rule
-from cfq_lint.worker_code.ways.state import ACKS, INVALID, LAST, OF_BODY, OF_ERROR, OF_READ, OF_STATUS, RETRIES
+from cfq_lint.worker_code.ways.state import ACKS, INVALID, LAST, OF_BODY, OF_ERROR, OF_READ, OF_STATUS, RETRIES, WIDENED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -74,6 +74,10 @@ if TYPE_CHECKING:
     from cfq_lint.model.consuming import Code, Consuming
     from cfq_lint.model.finding import Finding
     from cfq_lint.worker_code.ways.marks import Mark
+
+
+_DECIDES = (OF_READ, OF_BODY, WIDENED)
+"""Where something of that kind was asked, and what failed is given back on other ways, somebody decided which is which."""
 
 
 def check(code: Code, _facts: Facts) -> Iterator[Finding]:
@@ -101,23 +105,23 @@ def _acked(consuming: Consuming) -> Iterator[tuple[Mark, tuple[str, Mark]]]:
                 continue
             if state.knows(LAST):
                 if consuming.dead_letter_queue and not is_sent_on:
-                    yield settled.mark, (_on_the_last(consuming, line_of(failure.at)), failure.at)
+                    yield settled.mark, (_on_the_last(consuming, line_of(failure.at, settled.mark)), failure.at)
                 continue
             if (
                 has_failed(state)
                 and state.noted is None
-                and not (_is_tried_again(consuming, failure.caught) and (state.tells(OF_READ) or state.tells(OF_BODY)))
+                and not (_is_tried_again(consuming, failure.caught) and any(state.tells(each) for each in _DECIDES))
             ):
                 said = (
-                    f"what failed (line {line_of(failure.at)}) is acknowledged here, and so deleted: it is not tried again and"
-                    " reaches no dead-letter queue; give it back with retry()"
+                    f"what failed ({line_of(failure.at, settled.mark)}) is acknowledged here, and so deleted: it is not tried"
+                    " again and reaches no dead-letter queue; give it back with retry()"
                 )
                 yield settled.mark, (said, failure.at)
 
 
-def _on_the_last(consuming: Consuming, line: int) -> str:
+def _on_the_last(consuming: Consuming, line: str) -> str:
     return (
-        f"what failed (line {line}) is acknowledged on its last attempt, so {consuming.dead_letter_queue!r} never gets it;"
+        f"what failed ({line}) is acknowledged on its last attempt, so {consuming.dead_letter_queue!r} never gets it;"
         " give it back with retry(), and the queue moves it there when its attempts are spent"
     )
 
@@ -125,7 +129,8 @@ def _on_the_last(consuming: Consuming, line: int) -> str:
 def _is_tried_again(consuming: Consuming, caught: Mark) -> bool:
     handled = consuming.handled
     return any(
-        state.failed is not None and state.failed.caught is caught and state.settled in RETRIES for state in handled.ended
+        caught in {each.caught for each in (state.failed, state.noted) if each is not None} and state.settled in RETRIES
+        for state in handled.ended
     )
 
 

@@ -51,7 +51,7 @@ from __future__ import annotations
 from cfq_lint.facts import limits
 from cfq_lint.model.finding import Severity
 from cfq_lint.rules import signs
-from cfq_lint.rules._ways import calls, is_plain, order, per_queue, token
+from cfq_lint.rules._ways import calls, is_plain, nearest, order, per_queue, token
 from cfq_lint.rules.rule import CODE, SOURCE_CODE, Rule
 from cfq_lint.worker_code.ways.state import ACK, ACK_ALL, INVALID, PERHAPS, RETRY, WORK
 
@@ -93,7 +93,7 @@ def _thrown(consuming: Consuming) -> Iterator[Mark]:
         if mark not in handled.in_loop or (called is None and kind == INVALID):
             continue
         if called is None or called.effect == WORK or (called.effect == PERHAPS and called.related):
-            yield mark
+            yield nearest(called, called.loops[0]) if called is not None and called.loops else mark
 
 
 RULE = Rule(

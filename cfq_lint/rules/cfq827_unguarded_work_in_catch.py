@@ -66,7 +66,7 @@ from __future__ import annotations
 from cfq_lint.facts import limits
 from cfq_lint.model.finding import Related, Severity
 from cfq_lint.rules import signs
-from cfq_lint.rules._ways import calls, in_order, order, per_queue, settling, token
+from cfq_lint.rules._ways import calls, in_order, nearest, order, per_queue, settling, token
 from cfq_lint.rules.rule import CODE, SOURCE_CODE, Rule
 from cfq_lint.worker_code.following.effects import returns_errors
 from cfq_lint.worker_code.ways.state import PERHAPS, RETRY, TELL, TIDY
@@ -105,9 +105,10 @@ def _risked(handled: Handled) -> Iterator[tuple[Mark, Mark]]:
             called = known.get(state.risked) if state.risked is not None else None
             if called is None or state.settled or called.mark not in escaping:
                 continue
-            if called.effect in {TELL, TIDY} or (called.effect == PERHAPS and not called.on_env) or returns_errors(called):
+            if called.effect in {TELL, TIDY} or (called.effect == PERHAPS and not called.related) or returns_errors(called):
                 continue
-            yield called.mark, settled.mark
+            failure = state.failed or state.noted
+            yield nearest(called, failure.caught) if failure is not None else called.mark, settled.mark
 
 
 RULE = Rule(

@@ -143,10 +143,11 @@ class Delivery:
     def choose(self, n: int, label: str, where: Any = None) -> int:
         """What chance says of this delivery; 0 where the fault does not act on its target."""
         account = self.deliveries.account
-        if not account.chance.active:
+        chance = account.chance
+        if not chance.active:
             return 0
         with account.lock:  # a handler may ask on a thread of its own
-            return account.chance.choose(n, label, (self, where))
+            return chance.choose(n, label, (self, where))
 
     def seconds(self, label: str, where: Any = None) -> int:
         """How much longer something takes."""

@@ -85,14 +85,17 @@ class Timeline:
         """From one thing to do to the next, until no batch is due and none is out. Yields as `until` does."""
         with self._hand:
             budget, counted = self.batches_min, False
+            moment_us = -1
             while True:
-                yield from self._end_outside()
-                with self.account.lock:
-                    wake_us = self.deliveries.next_wake_us() if self.deliveries.busy else None
-                    moment_us = _earliest(machine.next_departure_us(self.account.state), wake_us)
-                if moment_us is None:
+                if self.deliveries.outside:
+                    yield from self._end_outside()
+                left = self._step(None)
+                if left is None:
+                    if moment_us >= 0:
+                        yield from self._until(moment_us)  # what is no work of its own, but due at this moment as well
                     return
-                budget -= (yield from self._until(max(moment_us, self.account.now_us))) + 1
+                budget -= left + (moment_us != self.account.now_us)
+                moment_us = self.account.now_us
                 if budget < 0:
                     if counted:
                         raise RuntimeError(self._endless("run_until_idle() finds no end"))
@@ -138,16 +141,20 @@ class Timeline:
             self.deliveries.take()
             self._raise_pending()
 
-    def _step(self, target_us: int) -> int | None:
-        """Everything due at the next moment up to a target: how many batches left; None when nothing is due."""
+    def _step(self, target_us: int | None) -> int | None:
+        """Everything due at the next moment, up to a target or while there is work: how many batches left; None for nothing."""
         account, deliveries = self.account, self.deliveries
         with account.lock:
             state = account.state
-            moment_us = machine.next_wake(state)
-            for other_us in (deliveries.next_wake_us(), self.alarms.next_us()):
+            passive, departure_us = machine.next_passive(state), machine.next_departure_us(state)
+            wake_us = deliveries.next_wake_us()
+            if target_us is None and departure_us is None and (wake_us is None or not deliveries.busy):
+                return None
+            moment_us = departure_us
+            for other_us in (passive[0] if passive is not None else None, wake_us, self.alarms.next_us()):
                 if other_us is not None and (moment_us is None or other_us < moment_us):
                     moment_us = other_us
-            if moment_us is None or moment_us > target_us or self._stopped:
+            if moment_us is None or (target_us is not None and moment_us > target_us) or self._stopped:
                 return None
             now_us = account.clock.now_us()
             if moment_us > now_us:
@@ -207,9 +214,13 @@ class Timeline:
 
     def _first_queue(self, now_us: int) -> str:
         """The queue whose batch a search lets leave first at this moment."""
-        machine.refresh(self.account.state)
-        queues = sorted(self.account.state.queues.items())
-        due = [name for name, queue in queues if queue.wake_departure_us is not None and queue.wake_departure_us <= now_us]
+        state, due = self.account.state, list[str]()
+        if state.dirty:
+            machine.refresh(state)
+        for name, queue in state.queues.items():
+            if queue.wake_departure_us is not None and queue.wake_departure_us <= now_us:
+                due.append(name)
+        due.sort()
         return due[self.account.chance.choose(len(due), "queues", due)] if len(due) > 1 else ""
 
     def _move_to(self, target_us: int) -> None:

@@ -12,6 +12,7 @@ import linecache
 import sys
 import sysconfig
 from contextlib import contextmanager
+from functools import lru_cache
 from types import CodeType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -145,11 +146,16 @@ def _is_users(module: ModuleType) -> bool:
 def _codes_of(module: ModuleType) -> dict[tuple[str, int], CodeType]:
     """The new code of a module's functions, by name and first line; empty where its source cannot be read."""
     path = str(module.__file__)
-    source = "".join(linecache.getlines(path))
+    return _codes("".join(linecache.getlines(path)), path, "@pytest_ar" in vars(module))
+
+
+@lru_cache(maxsize=_MODULES_MAX)
+def _codes(source: str, path: str, asserts: bool) -> dict[tuple[str, int], CodeType]:
+    """As `_codes_of`: one search after the other finds the same modules."""
     if not source:
         return {}
     try:
-        code = compiled(source, path, _pytest_asserts(module))
+        code = compiled(source, path, _pytest_asserts(path) if asserts else None)
     except (SyntaxError, ValueError, RecursionError):
         return {}
     found: dict[tuple[str, int], CodeType] = {}
@@ -163,13 +169,11 @@ def _codes_of(module: ModuleType) -> dict[tuple[str, int], CodeType]:
     return {name: each for name, each in found.items() if name not in several}
 
 
-def _pytest_asserts(module: ModuleType) -> Callable[[ast.Module, bytes], None] | None:
-    """What makes assertions tell their values, where pytest has done so in this module."""
-    if "@pytest_ar" not in vars(module):
-        return None
+def _pytest_asserts(path: str) -> Callable[[ast.Module, bytes], None]:
+    """What makes assertions tell their values, as pytest has done in this module."""
     from _pytest.assertion.rewrite import rewrite_asserts
 
-    return lambda tree, source: rewrite_asserts(tree, source, str(module.__file__))
+    return lambda tree, source: rewrite_asserts(tree, source, path)
 
 
 def _functions(module: ModuleType, roots: list[Callable[..., Any]]) -> list[FunctionType]:

@@ -96,16 +96,17 @@ class Schedule:
         value = self._given.get(number, 0)
         if self._draw is not None and not value:
             value = self._draw(n, label)
-        if value >= n:
-            value = n - 1
-        if value:
-            self.taken.append((number, value))
-            if self.timelines:
-                self.last_us = self.timelines[0].account.now_us
-            if label in self.drawn:
-                self.drawn[label] += 1
-            if self._told is not None:
-                self._told.fault(label, value, where)
+        return self._take(number, min(value, n - 1), label, where) if value else 0
+
+    def _take(self, number: int, value: int, label: str, where: Any) -> int:
+        """Leave the ordinary course."""
+        self.taken.append((number, value))
+        if self.timelines:
+            self.last_us = self.timelines[0].account.now_us
+        if label in self.drawn:
+            self.drawn[label] += 1
+        if self._told is not None:
+            self._told.fault(label, value, where)
         return value
 
     def seconds(self, label: str, where: Any = None) -> int:
@@ -164,8 +165,10 @@ class Schedule:
 
     def before_send(self, account: Account) -> None:
         """Let the consumers come further before a test sends on: one step, or until nothing is due."""
+        if current.get() is not None:
+            return
         timeline = next((each for each in self.timelines if each.account is account), None)
-        if timeline is None or timeline.moving or current.get() is not None:
+        if timeline is None or timeline.moving:
             return
         due_us = timeline.next_due_us()
         if due_us is None:

@@ -26,7 +26,7 @@ from emulator.explore.rewrite import reached, rewritten
 from emulator.explore.schedule import Deviations, Replay, Schedule
 from emulator.explore.shards import Result, Seen, Shard, Watch
 from emulator.explore.shrink import shrunk
-from emulator.explore.world import World, arity
+from emulator.explore.world import World, arity, few_collections
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -69,7 +69,7 @@ def explore(
     invariants = (invariant,) if callable(invariant) else tuple(invariant)
     if not invariants:
         raise ValueError("there is no invariant: nothing could break")
-    with rewritten([setup, *invariants]):
+    with rewritten([setup, *invariants]), few_collections():
         world = World(setup, invariants, each_step=each_step, options=options)
         try:
             if replay is not None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import gc
 import inspect
 import os
 import random
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from emulator.engine.chance import memory, searched
@@ -14,12 +16,13 @@ from emulator.explore.schedule import Schedule
 from emulator.testing.emulator import Emulator
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
 _EMULATORS = frozenset({"emu", "emulator", "_emu", "_emulator", "cf_queues"})
 """What an invariant of one argument calls it when it wants the emulator."""
 
-
+_YOUNG_MAX = 2_000
+"""So many objects may a search make before those that nobody holds are looked for: a few runs."""
 _URANDOM = os.urandom
 
 
@@ -68,9 +71,8 @@ class World:
         if self._learners and schedule.without != self._learned:
             self._learn(schedule.without)
         token, remembering = searched.set(schedule), memory.set(self._memory)
-        drawn = random.Random(0)  # noqa: S311 - what a user's code draws has to be the same in every run
-        random.seed(0)
-        os.urandom = random._urandom = drawn.randbytes  # type: ignore[attr-defined] # noqa: SLF001 - uuid4() and secrets draw there
+        random.seed(0)  # what a user's code draws has to be the same in every run
+        os.urandom = random._urandom = _Drawn()  # type: ignore[attr-defined] # noqa: SLF001 - uuid4(), secrets
         emulator: Emulator | None = None
         value: Any = None
         error: BaseException | None = None
@@ -158,6 +160,36 @@ class World:
         if self._runner is not None:
             self._runner.close()
             self._runner = None
+
+
+class _Drawn:
+    """`os.urandom`, the same in every run; made when somebody draws there."""
+
+    __slots__ = ("_random",)
+
+    def __init__(self) -> None:
+        self._random: random.Random | None = None
+
+    def __call__(self, count: int) -> bytes:
+        if self._random is None:
+            self._random = random.Random(0)  # noqa: S311 - as above
+        return self._random.randbytes(count)
+
+
+@contextmanager
+def few_collections() -> Iterator[None]:
+    """Let Python look for garbage among what the runs of a search make, and not each time through all that was there before."""
+    if gc.get_freeze_count() or not gc.isenabled():  # somebody has a plan of his own
+        yield
+        return
+    before = gc.get_threshold()
+    gc.freeze()
+    gc.set_threshold(_YOUNG_MAX, *before[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+        gc.unfreeze()
 
 
 def arity(function: Callable[..., Any]) -> int:

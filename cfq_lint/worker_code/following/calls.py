@@ -9,6 +9,7 @@ from cfq_lint.worker_code.ways.marks import Mark
 from cfq_lint.worker_code.ways.state import (
     FAILURE,
     Flow,
+    TooLong,
 )
 from cfq_lint.worker_code.ways.values import (
     BATCH,
@@ -311,12 +312,49 @@ class Calls(Foreign):
             made = self.foreign(node, opaque, given, states, room, out, is_ours=not is_related)
             if function.module is not None and id(node) in self.called:
                 self.called[id(node)].unfollowed = Mark(lambda_, function.module)
+                lambda_.is_known = True
             return made
         function.name = name
         if node is self.unused and self.only_tells(function, given):
             return Value(OPAQUE), states
+
+        def run(states: States, out: Flow) -> tuple[Value, States]:
+            through = self.through
+            self.through = [*through, self.mark(node, room)]
+            try:
+                return self._run_as_far(node, function, given, states, room, out)
+            finally:
+                self.through = through
+
         if not lambda_.is_async:
+            return run(states, out)
+        return Value(PROMISE, related=is_related, name="own", function=lambda_, run=run), states
+
+    def _run_as_far(
+        self, node: n.Invoke, function: Value, given: list[Value], states: States, room: Room, out: Flow
+    ) -> tuple[Value, States]:
+        """Run a function; one that no message is handed to, and that is long, counts as somebody else's from then on."""
+        lambda_ = function.function
+        assert lambda_ is not None, "a function has a body"
+        is_handed = any(holds_message(each) for each in given) or function.room is None or function.room.calls
+        if is_handed:
             return self.run_function(function, given, states, out, around=room)  # type: ignore[call-arg]
-        promise = Value(PROMISE, related=is_related, name="own", function=lambda_)
-        promise.run = lambda states, out: self.run_function(function, given, states, out, around=room)  # type: ignore[call-arg]
-        return promise, states
+        if id(lambda_) not in self.too_long:
+            most, loops, own = self.steps_most, self.loops, Flow()
+            self.steps_most = min(most, self.steps + self.steps_a_function)
+            try:
+                value, after = self.run_function(function, given, states, own, around=room)  # type: ignore[call-arg]
+            except TooLong:
+                if self.steps > most:
+                    raise
+                self.too_long.add(id(lambda_))
+                self.loops = loops
+            else:
+                out.raised |= own.raised
+                return value, after
+            finally:
+                self.steps_most = most
+        is_related = any(each.related for each in given)
+        opaque = Value(OPAQUE, chain=(function.name or lambda_.name or "?",))
+        made, states = self.foreign(node, opaque, given, states, room, out, is_ours=not is_related)
+        return self.settled(made, states, out) if lambda_.is_async else (made, states)

@@ -187,7 +187,7 @@ class Conditions:
         if operator in {"in", "not in", "has"}:
             return self._contained(node, operator, left, right, states, room)
         if operator == "instanceof":
-            if left.kind == ERROR:
+            if left.kind == ERROR and right.chain != ("Error",):
                 return self.both(states, OF_ERROR)
             return set(states), set(states)
         if right.kind == LITERAL and right.literal is None and operator in {"==", "!="}:

@@ -50,6 +50,8 @@ SPLITS_CLOCK = frozenset(
 )
 STEPS_MAX = 12_000
 """Enough for any handler that people read; what is longer is not followed."""
+STEPS_A_FUNCTION = 800
+"""Enough for a function that no message is handed to; a longer one counts as somebody else's."""
 _STATES_MAX = 2000
 _STATES_A_STEP = 16
 
@@ -62,6 +64,8 @@ class Expressions(Members):
         self.looks_at_queue = False
         self.steps = 0
         self.steps_most = STEPS_MAX
+        self.steps_a_function = STEPS_A_FUNCTION
+        self.too_long: set[int] = set()
 
     def mark(self, node: n.Node, room: Room) -> Mark:
         """The place of a node; one for each."""

@@ -12,6 +12,7 @@ from cfq_lint.worker_code.ways.state import (
     DONE_MAX,
     FAILURE,
     INVALID,
+    OF_ERROR,
     PARSE,
     PERHAPS,
     READ,
@@ -128,6 +129,7 @@ class Foreign(Expressions):
         self.called: dict[int, Called] = {}
         self.settling: dict[Mark, Settled] = {}
         self.loops: list[Mark] = []
+        self.through: list[Mark] = []
         self.in_loop: set[Mark] = set()
         self.unused: n.Node | None = None
 
@@ -187,6 +189,8 @@ class Foreign(Expressions):
         result = Value(OPAQUE, related=called.related)
         result.chain, result.call, result.text, result.whole = called.chain, called, called.text, called.whole
         result.fresh = next((each.fresh for each in called.all_given if each.fresh), "")
+        if called.effect not in {WORK, TELL} and ERROR in {each.kind for each in (*given, receiver) if each is not None}:
+            result.guard = (OF_ERROR, True, None)  # whoever asks for what it gives asks of the error
         if inner:
             result.kind = PROMISE
             result.run = lambda states, out: self._inline(called, inner, states, out)
@@ -225,6 +229,7 @@ class Foreign(Expressions):
         if found is None:
             called.order = len(self.called)
             self.called[id(node)] = called
+        called.through |= dict.fromkeys(self.through)
         called.effect = effect_of(called)
         for one in given:
             if one.call is not None and one.kind in {RESPONSE, STATUS, BOOLEAN, RESULT}:
@@ -238,7 +243,7 @@ class Foreign(Expressions):
         made = unknown(called.all_given)
         made.is_body = any(each.is_body for each in given)
         made.text = ""
-        is_of_body = made.kind in {DATA, OPAQUE}
+        is_of_body = made.kind in {DATA, OPAQUE} or (made.call is not None and made.call.effect == READ)
         kind = INVALID if is_of_body else FAILURE
         if called.name.startswith(("safe", "try")):
             made.guard = None
@@ -282,6 +287,8 @@ class Foreign(Expressions):
         kind = RESPONSE if called.name == "fetch" else RESULT
         result = Value(kind, related=called.related, call=called, text="")
         result.fresh = ""
+        if any(each.kind == ERROR for each in called.given):
+            result.guard = (OF_ERROR, True, None)
         return result, after
 
     def worked(self, state: State, called: Called) -> State:
@@ -298,6 +305,8 @@ class Foreign(Expressions):
         if state.settled:
             return state
         if state.failed is not None:
+            if effect == PERHAPS and not called.loops and state.failed.at in self.in_loop:
+                return state  # somebody is told of what failed in the loop
             return state._replace(failed=None, noted=state.noted or state.failed)
         if len(state.done) < DONE_MAX and at not in state.done:
             state = state._replace(done=(*state.done, at))

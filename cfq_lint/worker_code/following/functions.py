@@ -115,7 +115,9 @@ class Functions(Loops):
         if holder.kind == LIST:
             return self._added(holder, [value], states)[1]
         if holder.kind == "result" and (
-            node.how == n.ADDS or value.grown or any(isinstance(e, n.Binary) and e.operator == "+" for e in walk(node.value))
+            node.how == n.ADDS
+            or (value.grown and value.call is holder.call)
+            or any(isinstance(e, n.Binary) and e.operator == "+" for e in walk(node.value))
         ):
             holder.grown = True
         if holds_message(value):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cfq_lint.facts.record import record, replace
-from cfq_lint.worker_code.following.expressions import STEPS_MAX
+from cfq_lint.worker_code.following.expressions import STEPS_A_FUNCTION, STEPS_MAX
 from cfq_lint.worker_code.following.statements import Statements
 from cfq_lint.worker_code.following.telling import only_tells
 from cfq_lint.worker_code.modules.module import Value as Meaning
@@ -76,13 +76,16 @@ def handled(program: Program, queue: str, steps_before: int = 0) -> Handled:
         found = "several queue handlers" if handlers else "no queue handler that can be found by reading"
         return _unknown(queue, f"{program.entry} has {found}")
     module, handler, this = handlers[0]
-    reader = Reader(program, queue)
-    reader.steps_most = max(STEPS_MAX // _SHARES, STEPS_MAX - steps_before)
-    try:
-        return reader.read(module, handler, this)
-    except (TooLong, RecursionError):
-        line = handler.at[0] + 1
-        return _unknown(queue, f"the handler in {module.path}:{line} has too many ways through it to follow", reader.steps)
+    steps, most = 0, max(STEPS_MAX // _SHARES, STEPS_MAX - steps_before)
+    for a_function in (STEPS_A_FUNCTION, STEPS_A_FUNCTION // _SHARES):
+        reader = Reader(program, queue)
+        reader.steps_most, reader.steps_a_function = most, a_function
+        try:
+            return reader.read(module, handler, this)
+        except (TooLong, RecursionError):
+            steps, most = steps + reader.steps, most // 2
+    line = handler.at[0] + 1
+    return _unknown(queue, f"the handler in {module.path}:{line} has too many ways through it to follow", steps)
 
 
 def _unknown(queue: str, problem: str, steps: int = 0) -> Handled:

@@ -35,7 +35,8 @@ class Joining(Conditions):
         second, fails = self.value(other, fails, room, out) if fails else (Value(OPAQUE), fails)
         if not holds or not fails:
             return (first if holds else second), holds | fails
-        return self.joined_values(test, [(first, holds), (second, fails)])
+        made, after = self.joined_values(test, [(first, holds), (second, fails)])
+        return made, self.merged(holds, fails, states) if after == holds | fails else after
 
     def joined_values(self, key: Any, parts: list[tuple[Value, States]]) -> tuple[Value, States]:
         """One value for what is another one on some ways: where all are literal, known on each way."""

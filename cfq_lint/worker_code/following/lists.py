@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from cfq_lint.worker_code.following.calls import Calls
 from cfq_lint.worker_code.tree import nodes as n
+from cfq_lint.worker_code.tree.asking import walk
 from cfq_lint.worker_code.ways.state import ACKS, READ, WIDENED, Failure, Flow, State
 from cfq_lint.worker_code.ways.values import (
     ERROR,
@@ -50,6 +51,10 @@ _EACH = frozenset({"map", "forEach", "flatMap", "reduce", *_TESTS})
 
 class Lists(Calls):
     """Follows what is done with lists and promises."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.nested: dict[tuple[Mark, int], bool] = {}
 
     # --- lists
 
@@ -203,16 +208,24 @@ class Lists(Calls):
         fields["reason"] = Value(ERROR, related=True)
         return Value(OBJECT, related=True, fields=fields, name="settled"), fine | failed
 
-    def caught(self, state: State, at: Mark) -> State:
-        """What was thrown is caught: the first failure counts, and what is settled is."""
+    def caught(self, state: State, at: Mark, body: n.Node | None = None) -> State:
+        """What was thrown is caught: the first failure counts, unless that was caught in the same `body`, and went on."""
         assert state.error is not None, "it was thrown"
         kind, where = state.error
         bare = state._replace(error=None)
         if bare.failed is not None and not bare.settled and not where.is_call:  # thrown on, and caught here
             return bare._replace(failed=Failure(kind, bare.failed.at, at))
         if bare.settled or bare.failed is not None:
-            return bare
+            is_older = bare.failed is not None and not bare.settled and body is not None and self._stands_in(bare.failed, body)
+            return bare._replace(failed=Failure(kind, where, at), risked=None) if is_older else bare
         return bare._replace(failed=Failure(kind, where, at))
+
+    def _stands_in(self, failure: Failure, body: n.Node) -> bool:
+        """Whether a failure was caught within some statements."""
+        key = (failure.caught, id(body))
+        if key not in self.nested:
+            self.nested[key] = any(each is failure.caught.node for each in walk(body))
+        return self.nested[key]
 
     def on_promise(self, value: Value, name: str, given: list[Value], node: n.Invoke, room: Room) -> Value:
         """`then()`, `catch()` and `finally()`, as the statements that they stand for."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cfq_lint.worker_code.following.joining import Joining
 from cfq_lint.worker_code.tree import nodes as n
-from cfq_lint.worker_code.ways.state import HTTP, REJECTED
+from cfq_lint.worker_code.ways.state import HTTP, OF_ERROR, REJECTED
 from cfq_lint.worker_code.ways.values import (
     ATTEMPTS,
     BATCH,
@@ -134,6 +134,7 @@ class Members(Joining):
         if name == "error" and call is not None and call.effect not in {"parse", "read"}:
             return Value(ERROR, related=True, call=call, guard=(REJECTED, True, call))
         made = Value(RESULT, related=value.related, call=call, fresh=value.fresh, grown=value.grown)
+        made.guard = value.guard if value.guard is not None and value.guard[0] == OF_ERROR else None
         made.name = name
         return made
 

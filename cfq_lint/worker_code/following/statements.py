@@ -15,6 +15,7 @@ from cfq_lint.worker_code.ways.state import (
     INVALID,
     OF_BODY,
     OF_ERROR,
+    READ,
     TYPE,
     Flow,
     State,
@@ -24,6 +25,7 @@ from cfq_lint.worker_code.ways.state import (
 from cfq_lint.worker_code.ways.values import (
     ERROR,
     FUNCTION,
+    OBJECT,
     OPAQUE,
     Room,
     Value,
@@ -179,7 +181,9 @@ class Statements(Functions):
                 taken = {state._replace(guards=state.guards | {(OF_ERROR, True)}) for state in taken}
             if handler.name:
                 room.names[handler.name] = Value(ERROR, related=True)
-            part = self.statement(handler.body, {self.caught(state, at) for state in taken}, room) if taken else Flow()
+            part = (
+                self.statement(handler.body, {self.caught(state, at, node.body) for state in taken}, room) if taken else Flow()
+            )
             flow.leave(part)
             flow.normal = flow.normal | part.normal
             is_caught_whole = is_caught_whole or not handler.options
@@ -225,6 +229,7 @@ class Statements(Functions):
         flow = Flow()
         if kind == RETURN:
             value, states = self.value(values[0], states, room, flow) if values else (literal(None), states)
+            states = self._instead(value, states, room)
             flow.returned = states
             room.returned.append((states, value))
             if room.loops and states:
@@ -244,6 +249,21 @@ class Statements(Functions):
         elif kind == CONTINUE:
             flow.continued = states
         return flow
+
+    def _instead(self, value: Value, states: States, room: Room) -> States:
+        """The ways on which a function gives something else for what could not be read: that was dealt with."""
+        fields = value.fields or {}
+        says_so = {"ok", "success", "error", "errors", "status", "message"} & set(fields)
+        if len(room.calls) < 2 or value.kind != OBJECT or says_so:  # noqa: PLR2004 - the handler, and a function that it calls
+            return states
+        return {
+            state._replace(failed=None, noted=state.noted or state.failed) if self._was_reading(state) else state
+            for state in states
+        }
+
+    def _was_reading(self, state: State) -> bool:
+        called = self.called.get(id(state.failed.at.node)) if state.failed is not None and not state.settled else None
+        return called is not None and called.effect == READ
 
     def left_loop(self, node: s.Leave, states: States, room: Room) -> None:
         """Note that a `return` ends a loop over messages."""

@@ -15,9 +15,11 @@ if TYPE_CHECKING:
     from cfq_lint.worker_code.ways.values import Called, Value
 
 IDEMPOTENCY_KEY = re.compile(r"idempotency[-_]?key", re.IGNORECASE)
-_NOTES = re.compile(
-    r"log|audit|event|history|metric|trace|attempt|fail|error|dead|dlq|usage|notif|analytic|stat|run|tmp|temp|backup|archive",
-    re.IGNORECASE,
+_WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+_NOTES = frozenset(
+    {"log", "logs", "logged", "audit", "audits", "metric", "metrics", "trace", "traces", "attempt", "attempts"}
+    | {"fail", "failed", "failure", "failures", "error", "errors", "dead", "dlq", "history", "run", "runs"}
+    | {"tmp", "temp", "debug", "heartbeat", "heartbeats", "notification", "notifications"}
 )
 """What is called so takes down what happened: one for each delivery may be right."""
 _LIKE_A_KEY = re.compile(r"(?:^|_)(?:id|key|uuid|slug|hash|path|url|email|name)$|(?:Id|ID|Key|Uuid|Slug|Hash|Path|Url)$")
@@ -32,6 +34,8 @@ _REFUSES = re.compile(
 _REFUSING = frozenset(
     {"onConflictDoNothing", "onConflictDoUpdate", "onConflict", "upsert", "on_conflict_do_nothing", "on_conflict_do_update"}
 )
+_TOLD_APART = re.compile(r"\bunique\b|constraint|duplicate", re.IGNORECASE)
+"""What a source says that knows of rows which are there already."""
 _FRESH = frozenset({CHANCE, CLOCK})
 
 
@@ -41,13 +45,20 @@ def made_here(called: Called) -> str:
         return ""
     if called.name == "put" and called.on_env and called.given:
         key = called.given[0]
-        is_note = _NOTES.search(key.text) is not None or any(_NOTES.search(part) for part in called.chain[1:-1])
-        return "key" if key.fresh in _FRESH and not is_note else ""
-    if refuses(called):
+        return "key" if key.fresh in _FRESH and not _is_note(key.text, *called.chain[1:-1]) else ""
+    if called.name == "create" and called.on_env:
+        made = called.named.get("id")
+        return "id" if made is not None and made.fresh in _FRESH and not made.is_body else ""
+    if refuses(called) or _TOLD_APART.search(called.mark.module.text):
         return ""
     if _row_is_new(called):
         return "row"
     return "row" if _record_is_new(called) else ""
+
+
+def _is_note(*names: str) -> bool:
+    """Whether names say that something is taken down that happened."""
+    return any(word.lower() in _NOTES for name in names for word in _WORDS.findall(name))
 
 
 def idempotency_key(called: Called) -> tuple[frozenset[str] | None, bool]:
@@ -77,7 +88,7 @@ def refuses(called: Called) -> bool:
 def _row_is_new(called: Called) -> bool:
     """Whether an `INSERT` gives its row a key that is made here, and nothing else by which the row could be known again."""
     row = _ROW.search(called.text)
-    if row is None or _NOTES.search(row[1]):
+    if row is None or _is_note(row[1]):
         return False
     columns = [each.strip(" \n\t\"'`[]") for each in (row[2] or "").split(",") if each.strip()]
     holes = [each.strip() for each in row[3].split(",")]
@@ -101,11 +112,11 @@ def _row_is_new(called: Called) -> bool:
 
 def _record_is_new(called: Called) -> bool:
     """The same for a row that is given as an object, to a builder of queries."""
-    if _NOTES.search(" ".join(called.chain)) or not {"insert", "create", "values", "insertInto"} & set(called.chain):
+    if _is_note(*called.chain) or not {"insert", "create", "values", "insertInto"} & set(called.chain):
         return False
     fields: dict[str, Value] = {}
     tables = [each for each in called.all_given if each.kind == "opaque"]
-    if any(_NOTES.search(".".join(each.chain)) for each in tables):
+    if any(_is_note(*each.chain) for each in tables):
         return False
     for each in called.all_given:
         inner = each.fields if each.kind == "object" else None

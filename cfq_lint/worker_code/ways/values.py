@@ -83,9 +83,9 @@ class Called:
     `chain` is its path, with the receivers' calls; `given` the values of its own arguments, `all_given` those of its receivers'
     calls as well. `related` says that the message is in it, `whole` that it is handed the message itself. `text` are the
     literal strings. `loops` are the loops over messages around it, `is_checked` that somebody looks at a response's status,
-    `is_lost` says that nobody waits for it. `within` are the names of the
-    functions around it, `boxes` the lists that alone bring the message in. `unfollowed` is the function of the Worker's own
-    that it calls where that was not followed.
+    `is_lost` says that nobody waits for it. `within` are the names of the functions around it, `boxes` the lists that alone
+    bring the message in, `through` the calls that lead to it. `unfollowed` is the function of the Worker's own that it calls
+    where that was not followed.
     """
 
     related = False
@@ -109,6 +109,7 @@ class Called:
         self.given = given
         self.all_given = all_given
         self.named: dict[str, Value] = {}
+        self.through: dict[Mark, None] = {}
         self.reached: set[State] = set()
 
     @property
@@ -179,6 +180,12 @@ def data(*, fresh: str = "", is_body: bool = False) -> Value:
     return Value(DATA, related=True, fresh=fresh, is_body=is_body)
 
 
+def freshest(parts: Iterable[Value]) -> str:
+    """What another delivery makes of it for certain: by chance before by the time, and by the time before by the day."""
+    found = {each.fresh for each in parts}
+    return next((each for each in (CHANCE, CLOCK, DAY) if each in found), "")
+
+
 def unknown(parts: Iterable[Value] = ()) -> Value:
     """What is made of several values, in a way that does not matter."""
     parts = [each for each in parts if each is not None]
@@ -188,7 +195,7 @@ def unknown(parts: Iterable[Value] = ()) -> Value:
         for each in parts
         if each.call is not None and (each.grown or each.kind in {RESULT, RESPONSE, OPAQUE, STATUS, PROMISE})
     ]
-    fresh = next((each.fresh for each in parts if each.fresh), "")
+    fresh = freshest(parts)
     errors = any(each.kind == ERROR for each in parts)
     if errors:
         return Value(ERROR, related=True, fresh=fresh)

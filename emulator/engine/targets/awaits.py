@@ -118,7 +118,7 @@ def _wake(future: asyncio.Future[None]) -> None:
 def late_answer(what: Any = None) -> Generator[Any, Any, None]:
     """How much later the answer of a call is there that was asked for by a handler on virtual time."""
     invocation = current.get()
-    if invocation is not None and invocation.mortal is not None and invocation.delivery.active:
+    if invocation is not None and invocation.mortal is not None:
         seconds = invocation.delivery.seconds("late_answers", what)
         if seconds:
             yield from _pause(seconds)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from types import AsyncGeneratorType, GeneratorType
+from types import AsyncGeneratorType, FunctionType, GeneratorType
 from typing import TYPE_CHECKING, Any
 
 from emulator.engine.targets.batch import MessageBatch
@@ -60,7 +60,10 @@ def handler_call(handler: Any) -> Call:
     The call raises NeverRan for a handler that is a generator. Raises TypeError for what can be neither called nor made, and
     for what needs other arguments than a handler gets.
     """
-    if inspect.isclass(handler):
+    call: Callable[..., Any]
+    if type(handler) is FunctionType and "queue" not in handler.__dict__:
+        call, count = handler, _argument_count(handler)
+    elif inspect.isclass(handler):
         call, count = _class_call(handler), _ARGUMENTS_MAX
     elif inspect.getattr_static(handler, "queue", None) is not None:  # static: a mock has every attribute that is asked for
         call, count = handler.queue, _argument_count(handler.queue)
@@ -82,6 +85,8 @@ def handler_call(handler: Any) -> Call:
 
 def _argument_count(function: Callable[..., Any], *, bound: int = 0) -> int:
     """How many of (batch, env, ctx) a function takes after the `bound` ones. Raises TypeError for what cannot be called so."""
+    if not bound and (plain := _plain_count(function)) is not None:
+        return plain
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):
@@ -96,6 +101,15 @@ def _argument_count(function: Callable[..., Any], *, bound: int = 0) -> int:
         message = f"{_TAKES}, not {signature}"
         raise TypeError(message)
     return _ARGUMENTS_MAX if takes_all else min(len(places), _ARGUMENTS_MAX)
+
+
+def _plain_count(function: Any) -> int | None:
+    """As `_argument_count`, of a function of one to three arguments and nothing else: most are, and to inspect is slow."""
+    if type(function) is not FunctionType or function.__dict__ or function.__defaults__:
+        return None
+    code = function.__code__
+    is_plain = not code.co_kwonlyargcount and not code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)
+    return code.co_argcount if is_plain and 1 <= code.co_argcount <= _ARGUMENTS_MAX else None
 
 
 def _class_call(kind: type) -> Callable[..., Any]:

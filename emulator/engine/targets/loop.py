@@ -26,7 +26,8 @@ _SOCKET_GRACE_SECONDS = 1.0
 """How long, in real time, an open socket is given to bring something."""
 TURNS_MAX = 200_000
 """How often handlers may take turns at one moment before they are taken for an endless loop."""
-
+_CANCELLED_MAX = 50
+"""More timers that were cancelled are cleared, where they are half of all."""
 
 HAS_SOCKETS = sys.platform not in {"emscripten", "wasi"}
 """In a browser there is neither a socket nor a thread that could wake the loop up."""
@@ -50,28 +51,20 @@ class _Timer(asyncio.TimerHandle):
 
 
 class _Selector:
-    """Stands between the loop and its selector: where the loop would sleep, it stops instead."""
+    """The loop's selector, made when a socket needs it: most handlers have none."""
 
-    def __init__(self, inner: selectors.BaseSelector, loop: VirtualLoop) -> None:
-        self._inner, self._loop = inner, loop
+    def __init__(self) -> None:
+        self.opened = False
 
     def __getattr__(self, name: str) -> Any:
+        if not self.opened:
+            self.opened, self._inner = True, selectors.DefaultSelector()
         return getattr(self._inner, name)
 
-    def select(self, timeout: float | None = None) -> list[Any]:
-        """Never sleep for a timer; wait for real work, if there is any."""
-        loop = self._loop
-        if loop.turns is not None:
-            loop.choose_turn(loop.turns)
-        if timeout is not None and timeout < loop.resolution_seconds:
-            loop.count_turn()
-            return self._inner.select(0) if loop.has_real_work() else []
-        happened = self._inner.select(0)
-        if not happened and loop.has_real_work():
-            happened = self._inner.select(loop.real_patience_seconds())
-        if not happened and not loop.has_wakeups():
-            loop.stop()
-        return happened
+    def close(self) -> None:
+        """Close it, if there is one."""
+        if self.opened:
+            self._inner.close()
 
 
 class VirtualLoop(asyncio.SelectorEventLoop):
@@ -86,24 +79,25 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         self._jobs = 0
         self._turns = 0
         self._waiting_since: float | None = None
-        self._own_sockets = 0
+        self._timer_cancelled_count = 0
+        self._own_sockets = 0  # that of the pipe
         self.turns: Callable[[int], int] | None = None
         """Which of several handlers goes on first at a moment, for who wants to choose."""
-        super().__init__(_Selector(selectors.DefaultSelector(), self))  # type: ignore[arg-type]
-        self._own_sockets = len(self._selector.get_map())  # type: ignore[attr-defined]
+        super().__init__(_Selector())  # type: ignore[arg-type]
         self._clock_resolution = self.resolution_seconds
 
     def _make_self_pipe(self) -> None:
-        if HAS_SOCKETS:
+        """Not before the loop really waits: only then has a thread to wake it up."""
+        self._ssock = self._csock = None
+
+    def _open_self_pipe(self) -> None:
+        if HAS_SOCKETS and self._csock is None:
             super()._make_self_pipe()  # type: ignore[misc]
+            self._own_sockets = 1
 
     def _close_self_pipe(self) -> None:
-        if HAS_SOCKETS:
-            super()._close_self_pipe()  # type: ignore[misc]
-
-    def _write_to_self(self) -> None:
-        if HAS_SOCKETS:
-            super()._write_to_self()  # type: ignore[misc]
+        if self._csock is not None:
+            super()._close_self_pipe()
 
     def time(self) -> float:
         """Virtual seconds since the loop was made."""
@@ -113,6 +107,10 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         """Set a timer, for the nearest microsecond."""
         self._check_closed()  # type: ignore[attr-defined]
         self._places += 1
+        if self._timer_cancelled_count > max(_CANCELLED_MAX, len(self._scheduled) // 2):  # type: ignore[attr-defined]
+            self._scheduled[:] = [timer for timer in self._scheduled if not timer.cancelled()]  # type: ignore[attr-defined]
+            heapq.heapify(self._scheduled)  # type: ignore[attr-defined]
+            self._timer_cancelled_count = 0
         timer = _Timer(round(when * SECOND_US) / SECOND_US, self._places, callback, args, self, context)
         heapq.heappush(self._scheduled, timer)  # type: ignore[attr-defined]
         timer._scheduled = True  # type: ignore[attr-defined] # noqa: SLF001 - as BaseEventLoop.call_at does
@@ -123,32 +121,69 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         self.now_us = now_us
         self._turns = 0
         self._waiting_since = None
-        with _no_loop_running():
+        if not self._has_more():
+            return
+        if asyncio._get_running_loop() is None:  # noqa: SLF001 - documented for those who make event loops
             self.run_forever()
+        else:
+            with _another_loop_waits():
+                self.run_forever()
 
     def next_timer_us(self) -> int | None:
         """When the next timer is due; None when there is none."""
         timers = self._scheduled  # type: ignore[attr-defined]
         while timers and timers[0].cancelled():
-            self._timer_cancelled_count -= 1  # type: ignore[attr-defined]
+            self._timer_cancelled_count -= 1
             heapq.heappop(timers)._scheduled = False  # noqa: SLF001 - as BaseEventLoop does
         if not timers:
             return None
         when: float = timers[0].when()
         return max(self.now_us, self._origin_us + round(when * SECOND_US))
 
-    def choose_turn(self, choose: Callable[[int], int]) -> None:
-        """Let another handler go first, of those that can go on now; what belongs to one handler keeps its order."""
+    def _run_once(self) -> None:
+        """A turn, as BaseEventLoop takes it, but never asleep for a timer: where nothing is left to do now, it stops."""
         ready, timers = self._ready, self._scheduled  # type: ignore[attr-defined]
-        while timers and timers[0].when() <= self.time() + self.resolution_seconds:
+        until = self.time() + self.resolution_seconds
+        if ready or (timers and timers[0]._when < until):  # noqa: SLF001 - as BaseEventLoop does
+            self._count_turn()
+            happened = self._selector.select(0) if self.has_real_work() else ()  # type: ignore[attr-defined]
+        else:
+            happened = self._wait() if self.has_real_work() else ()
+            if not (happened or ready or self.has_wakeups()):
+                self.stop()
+        if happened:
+            self._process_events(happened)  # type: ignore[attr-defined]
+        while timers and timers[0]._when < until:  # noqa: SLF001 - as above
             timer = heapq.heappop(timers)
-            timer._scheduled = False  # noqa: SLF001 - as BaseEventLoop does
+            timer._scheduled = False  # noqa: SLF001 - as above
             if timer.cancelled():
-                self._timer_cancelled_count -= 1  # type: ignore[attr-defined]
+                self._timer_cancelled_count -= 1
             else:
                 ready.append(timer)
-        if len(ready) < 2:  # noqa: PLR2004 - who is alone is first
-            return
+        if self.turns is not None and len(ready) > 1:
+            self._choose_turn(self.turns)
+        for _ in range(len(ready)):
+            handle = ready.popleft()
+            if not handle.cancelled():
+                handle._run()  # noqa: SLF001 - as above
+        if not self._has_more():
+            self.stop()
+
+    def _has_more(self) -> bool:
+        """Whether the moment may not be over."""
+        timers: list[Any] = self._scheduled  # type: ignore[attr-defined]
+        due = bool(timers) and timers[0]._when < self.time() + self.resolution_seconds  # noqa: SLF001 - as above
+        return bool(self._ready) or due or self.has_real_work()  # type: ignore[attr-defined]
+
+    def _wait(self) -> Any:
+        """What sockets and threads bring, as soon as there is something."""
+        self._open_self_pipe()
+        ready = self._ready  # type: ignore[attr-defined]
+        return self._selector.select(0) or ([] if ready else self._selector.select(self.real_patience_seconds()))  # type: ignore[attr-defined]
+
+    def _choose_turn(self, choose: Callable[[int], int]) -> None:
+        """Let another handler go first, of those that can go on now; what belongs to one handler keeps its order."""
+        ready = self._ready  # type: ignore[attr-defined]
         owners = [handle._context.get(current) for handle in ready]  # noqa: SLF001 - whose it is stands nowhere else
         several = list(dict.fromkeys(map(id, owners)))
         if len(several) > 1 and (first := choose(len(several))):
@@ -158,7 +193,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
             ready.extend([each for each, is_first in zip(handles, chosen, strict=True) if is_first])
             ready.extend([each for each, is_first in zip(handles, chosen, strict=True) if not is_first])
 
-    def count_turn(self) -> None:
+    def _count_turn(self) -> None:
         """Count a turn of the loop that did not end the moment."""
         self._turns += 1
         if self._turns > TURNS_MAX:
@@ -168,7 +203,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
 
     def has_real_work(self) -> bool:
         """Whether a thread runs for the loop, or a socket is open."""
-        return self._jobs > 0 or len(self._selector.get_map()) > self._own_sockets  # type: ignore[attr-defined]
+        return self._jobs > 0 or (self._selector.opened and len(self._selector.get_map()) > self._own_sockets)  # type: ignore[attr-defined]
 
     def has_wakeups(self) -> bool:
         """Whether the moment goes on, because real work may still bring something."""
@@ -199,12 +234,9 @@ class VirtualLoop(asyncio.SelectorEventLoop):
 
 
 @contextlib.contextmanager
-def _no_loop_running() -> Iterator[None]:
+def _another_loop_waits() -> Iterator[None]:
     """Let this loop run inside another one's callback: a test may be a coroutine itself."""
-    outer = asyncio._get_running_loop()  # noqa: SLF001 - documented for those who make event loops
-    if outer is None:
-        yield
-        return
+    outer = asyncio._get_running_loop()  # noqa: SLF001 - as above
     swap = getattr(asyncio.tasks, "_swap_current_task", None)
     task = swap(outer, None) if swap is not None else None
     asyncio._set_running_loop(None)  # noqa: SLF001 - as above

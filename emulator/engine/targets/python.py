@@ -57,6 +57,7 @@ class PythonRuntime:
     def __init__(self, now_us: Callable[[], int]) -> None:
         self._now_us = now_us
         self._loop: VirtualLoop | None = None
+        self._turns: Callable[[int], int] | None = None
         self._running: dict[int, Invocation] = {}
         self.promises: set[asyncio.Task[None]] = set()
 
@@ -67,6 +68,7 @@ class PythonRuntime:
             self._loop = VirtualLoop(self._now_us())
             self._loop.set_task_factory(enrol)
             self._loop.set_exception_handler(lambda _loop, _context: None)  # what floats and fails is nobody's outcome
+            self._loop.turns = self._turns
         return self._loop
 
     def start(self, target: PythonTarget, delivery: Delivery) -> Settle | None:
@@ -117,7 +119,9 @@ class PythonRuntime:
         delivery.batch.after_ack(delivery.may_be_cut)
         invocation.mortal = lambda work: Dying(work, delivery, lambda: self.loop.call_soon(self._bury, invocation))
         if delivery.deliveries.account.chance.searches:
-            self.loop.turns = lambda n: delivery.choose(n, "turns")
+            self._turns = lambda n: delivery.choose(n, "turns")
+            if self._loop is not None:
+                self._loop.turns = self._turns
 
     def _bury(self, invocation: Invocation) -> None:
         """A task has died, and with it the whole process."""

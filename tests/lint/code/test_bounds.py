@@ -148,3 +148,13 @@ def test_what_only_tells_is_not_followed_call_by_call():
 @pytest.mark.parametrize("does", ["throw new Error('no');", "seen.push(event); env.KV.put('a', 'b');", "about.done = true;", "JSON.parse(event);", "about.retry();"])
 def test_what_does_more_than_tell_is_followed(does):
     assert reading(does, 4)[1].steps > 2 * reading("", 4)[1].steps
+
+
+def test_a_long_helper_does_not_hide_the_handler():
+    branches = "".join(f"if (job.n{i} > {i}) {{ await env.DB.prepare('UPDATE a SET n = ?').bind(job.n{i}).run(); }}\n" for i in range(60))
+    helper = f"async function work(env, job) {{\nif (await env.KV.get(job.id)) return;\n{branches}}}\n"
+    found = handled(helper + HANDLER.format("try { await work(env, m.body); } catch (e) { console.error(e); }"))
+    [consuming] = found.code.consuming
+    assert not consuming.handled.problem
+    assert consuming.handled.steps < 5_000
+    assert any(state.failed is not None for state in consuming.handled.ended)

@@ -59,6 +59,14 @@ def test_what_two_configurations_of_a_worker_come_to_is_said_once(tmp_path):
     assert [each.code for each in lint_paths([tmp_path]).findings if each.severity is Severity.ERROR] == ["CFQ828"]
 
 
+def test_what_stands_in_another_file_is_named_with_it(tmp_path):
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "work.ts").write_text("export async function work(body) { await fetch('https://a.example', { method: 'POST', body: body.id }); }\n")
+    early = "for (const m of batch.messages) { m.ack(); await work(m.body); }"
+    [found] = findings(tmp_path, "ts", f"import {{ work }} from './work';\nexport default {{ async queue(batch) {{ {early} }} }};")
+    assert (found.code, "src/work.ts:1)" in found.message, found.related[0].place.line) == ("CFQ820", True, 1)
+
+
 def test_there_are_twenty():
     assert [rule.code for rule in RULES] == [f"CFQ{number}" for number in range(820, 840)]
 
@@ -81,6 +89,19 @@ def test_the_bad_examples_of_a_page_fire_and_the_good_are_silent(rule, tmp_path)
             assert each.end_column > each.column
     for number, (language, text, config) in enumerate(good):
         assert not findings(tmp_path / f"good{number}", language, text, config), text
+
+
+@pytest.mark.parametrize(
+    ("rule", "handler"),
+    [
+        ("unguarded-work-in-catch", "try { await store(env, m.body); m.ack(); } catch (e) {\nawait note(env, m.body);\nm.retry({ delaySeconds: 60 }); }"),
+        ("batch-fails-together", "\nawait note(env, m.body);\n"),
+    ],
+)
+def test_what_is_shown_is_the_call_in_the_handler(rule, handler, tmp_path):
+    helpers = "async function store(env, job) { await env.KV.put(job.id, '1'); }\nasync function note(env, job) { await store(env, { id: `n/${job.id}` }); }\n"
+    found = findings(tmp_path, "ts", f"{helpers}export default {{ async queue(batch, env) {{ for (const m of batch.messages) {{ {handler} }} }} }};\n")
+    assert [(each.name, each.place.excerpt) for each in found] == [(rule, "await note(env, m.body);")]
 
 
 NUMBER = """export default {

@@ -18,4 +18,4 @@ def test_findings_do_not_depend_on_the_hash_seed():
         for seed in SEEDS
     }
     assert len(said) == 1
-    assert "CFQ821" in said.pop()
+    assert "CFQ820" in said.pop()

@@ -122,4 +122,6 @@ async def editor(root, encodings=None):
         async with asyncio.timeout(ANSWER_SECONDS):
             await client.shutdown_async(None)
         client.exit(None)
+        async with asyncio.timeout(ANSWER_SECONDS):
+            assert await client._server.wait() == 0
         await client.stop()

@@ -125,10 +125,15 @@ def test_lines_with_emoji_and_crlf_are_counted_as_agreed(project, encodings):
 
     async def scenario(ed):
         assert ed.capabilities.position_encoding == encodings[0]
-        await ed.open("api/wrangler.jsonc", "\r\n" + text)
-        found = next(each for each in ed.diagnostics[ed.uri("api/wrangler.jsonc")] if each.code == "CFQ203")
-        _, expected = ed.at("api/wrangler.jsonc", "101", encoding=encodings[0])
-        assert found.range.start == expected
+        await ed.open("api/wrangler.jsonc", "\r\n")
+        for before in ("\r\n", "\ufeff"):
+            await ed.type("api/wrangler.jsonc", before + text)
+            found = next(each for each in ed.diagnostics[ed.uri("api/wrangler.jsonc")] if each.code == "CFQ203")
+            document, expected = ed.at("api/wrangler.jsonc", "101", encoding=encodings[0])
+            assert found.range.start == expected
+        params = types.CodeActionParams(document, found.range, types.CodeActionContext([found]))
+        actions = await ed.client.text_document_code_action_async(params)
+        assert [each.edit.changes[document.uri][0].new_text[-2:] for each in actions if "Ignore" in each.title] == ["\r\n"]
 
     asked(scenario, project, encodings=encodings)
 

@@ -42,8 +42,9 @@ SILENT_PINGS = 6
 _OK = 200
 _FIRST_PING_SECONDS, _REACTION_SECONDS = 0.02, 0.001
 """A handler that is at work soon asks or answers; only then is it pinged. Sooner, where it may be waiting for the clock."""
-_WORK_SECONDS = 0.000_2
-"""So long workerd is left to its work before it is looked at again, where the system tells whether it has any."""
+_WORK_SECONDS, _WORK_SECONDS_MAX = 0.000_2, 0.003_2
+"""So long workerd is left to its work before it is looked at again, where the system tells whether it has any; then twice as
+long each time."""
 _LOOKS, _LOOK_SECONDS = 20, 0.000_02
 """So often and so far apart workerd is looked at, which goes to sleep as soon as it has answered a ping."""
 _ROUNDS_MAX = 50
@@ -283,11 +284,11 @@ class Traffic:
         `sleeping` tells whether a handler may be waiting for the clock, so that asking is worth it. Without `counts` isolates
         are not believed: what they have begun for somebody who is gone never ends. Raises Hung, Gone.
         """
-        silent, calm, last, known = 0, False, real_seconds(), self.process.idle is not None
+        silent, calm, last, known, work = 0, False, real_seconds(), self.process.idle is not None, _WORK_SECONDS
         self._open, self._asked = None, False
         while True:
             if known:
-                first = 0.0 if self.process.idle else _WORK_SECONDS
+                first, work = (0.0, work) if self.process.idle else (work, min(2 * work, _WORK_SECONDS_MAX))
             else:
                 first = _REACTION_SECONDS if sleeping() else _FIRST_PING_SECONDS
             moved = self.look(patience_seconds if self._asked else first)
@@ -353,6 +354,10 @@ class Traffic:
             self._told.clear()
 
     def close(self) -> None:
-        """Close everything but the process."""
+        """Close everything but the process, and what the next who uses it can go on with."""
+        control = self._control
+        if control is not None and self.process.alive and not (self._told or control.data or control.closed):
+            self._selector.unregister(control.sock)
+            self.process.kept, self._control = control, None
         self.abandon()
         self._selector.close()

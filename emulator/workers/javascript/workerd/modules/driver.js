@@ -4,11 +4,17 @@ let turns = 0;
 /** What each Worker is, since it was evaluated: whether its default export is a class, and whether that lacks `queue`. */
 const known = new Map();
 const bytes = (text) => (Uint8Array.fromBase64 ? Uint8Array.fromBase64(text) : Uint8Array.from(atob(text), (c) => c.charCodeAt(0)));
-const message = ({ id, ts, attempts, v8, bytes: raw, body }) => {
-  const timestamp = new Date(ts);
-  if (v8 !== undefined) return { id, timestamp, attempts, serializedBody: bytes(v8).buffer };
-  return { id, timestamp, attempts, body: raw === undefined ? body : bytes(raw) };
-};
+/** The messages of a batch, which comes in columns; `kinds` is one content type where all have it. */
+function messagesOf({ ids, timestamps, attempts, kinds, bodies }) {
+  const messages = new Array(ids.length);
+  for (let n = 0; n < ids.length; n++) {
+    const kind = typeof kinds === "string" ? kinds : kinds[n], body = bodies[n];
+    const message = messages[n] = { id: ids[n], timestamp: new Date(timestamps[n]), attempts: attempts[n] };
+    if (kind === "v8") message.serializedBody = bytes(body).buffer;
+    else message.body = kind === "bytes" ? bytes(body) : body;
+  }
+  return messages;
+}
 const begin = (env, { worker, now, id, all }) => {
   const begun = env[`HOST${worker}`].begin(now, id);
   return all.length ? Promise.all([begun, tell(env, { all, now })]) : begun;
@@ -29,8 +35,9 @@ const asked = {
     else if (all.length) await tell(env, given);
     try {
       const name = `${given.queue}\n${now} ${id} ${dies ?? ""} ${hears ? 1 : ""} ${guarded ?? ""}`;  // time and turn come with the batch: a call of its own costs as much as the batch
-      const result = await env[`WORKER${worker}`].queue(name, given.messages.map(message), given.metadata);
+      const result = await env[`WORKER${worker}`].queue(name, messagesOf(given), given.metadata);
       if (result.outcome !== "ok") result.driver = lacks;
+      else if (!result.retryBatch.retry) result.explicitAcks = undefined;  // what is not retried is acknowledged: a hundred ids that say nothing
       return JSON.stringify(result);
     } catch (error) {
       return JSON.stringify({ outcome: "exception", driver: String(error?.stack ?? error) });
@@ -52,7 +59,12 @@ const asked = {
   async reset({ workers, seed, again }, env) {
     const found = await Promise.all(workers.map((each) => env[`HOST${each}`].reset(seed, again)));
     found.forEach((each, at) => known.set(workers[at], each));
-    const objects = found.flatMap((each, at) => each.objects.map(([name, id]) => object(env, { worker: workers[at], class: name, object: id })));
+    return "";
+  },
+  /** Ends every object; Python takes away what they have kept. */
+  async forget({ workers }, env) {
+    const found = await Promise.all(workers.map((each) => env[`HOST${each}`].forget()));
+    const objects = found.flatMap((each, at) => each.map(([name, id]) => object(env, { worker: workers[at], class: name, object: id })));
     await Promise.allSettled(objects.map((each) => each.fetch("http://cfq-reset/")));
     return "";
   },
