@@ -1,6 +1,6 @@
 """Builds the documentation's site into `site/`: the pages of this folder with README in front, every link of them checked.
 
-What stands outside of this folder is linked to where the repository is published.
+What they link to elsewhere in the repository becomes part of the site, so that every link leads somewhere.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 ROOM = ROOT / ".editor" / "docs"
-REPOSITORY = "https://github.com/OWNER/cfq-lint"
 NAVIGATION = [
     {"Start": "index.md"},
     {"Why": "why.md"},
@@ -54,47 +53,63 @@ NAVIGATION = [
     },
     {"Changes": "changelog.md"},
 ]
+FRONT = {"README.md": "index.md", "CHANGELOG.md": "changelog.md"}
 LEFT_OUT = ("playground", "site.py")
 LINK = re.compile(r"(\]\()(?!https?:|#|mailto:)([^)\s]+)(\))")
 
 
-def linked(text: str, at: Path) -> str:
-    """A page's text, its links to files outside of the pages led to the repository. `at` is where it stood."""
+def place(file: Path) -> str:
+    """Where a file or folder of the repository stands among the site's pages."""
+    if file.is_relative_to(HERE):
+        return file.relative_to(HERE).as_posix()
+    inside = file.relative_to(ROOT).as_posix()
+    if inside in FRONT:
+        return FRONT[inside]
+    return f"{inside}.md" if file.is_dir() else inside if file.suffix else f"{inside}.txt"
+
+
+def linked(text: str, at: Path, brought: list[Path]) -> str:
+    """A page's text, its links led to where their targets stand in the site; the targets are added to `brought`."""
 
     def to(found: re.Match[str]) -> str:
         target, mark, anchor = found[2].partition("#")
         file = (at.parent / target).resolve()
-        if file.is_relative_to(HERE):
-            inside = file.relative_to(HERE).as_posix()
-            home = at.parent if at.is_relative_to(HERE) else HERE
-            target = "../" * len(home.relative_to(HERE).parts) + inside
-        elif file in (ROOT / "README.md", ROOT / "CHANGELOG.md"):
-            home = at.parent if at.is_relative_to(HERE) else HERE
-            target = "../" * len(home.relative_to(HERE).parts) + ("index.md" if file.name == "README.md" else "changelog.md")
-        elif file.exists():
-            target = f"{REPOSITORY}/{'tree' if file.is_dir() else 'blob'}/main/{file.relative_to(ROOT).as_posix()}"
-        return f"{found[1]}{target}{mark}{anchor}{found[3]}"
+        if not target or not file.exists():  # the build tells what leads nowhere
+            return found[0]
+        brought.append(file)
+        return f"{found[1]}{os.path.relpath(place(file), Path(place(at)).parent)}{mark}{anchor}{found[3]}"
 
     return LINK.sub(to, text)
+
+
+def bring(files: list[Path], pages: Path) -> None:
+    """Write files, and whatever they link to, to where they stand among the pages; a folder is a page of its files."""
+    waiting, done = list(files), set()
+    while waiting:
+        file = waiting.pop()
+        if file in done:
+            continue
+        done.add(file)
+        target = pages / place(file)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if file.is_dir():
+            text = f"# {file.name}\n"
+            for each in sorted(file.rglob("*")):
+                if each.is_file() and "node_modules" not in each.parts:
+                    text += f"\n## {each.relative_to(file)}\n\n```{each.suffix[1:]}\n{each.read_text(encoding='utf-8')}```\n"
+            target.write_text(text, encoding="utf-8")
+        elif file.suffix == ".md":
+            target.write_text(linked(file.read_text(encoding="utf-8"), file, waiting), encoding="utf-8")
+        else:
+            shutil.copy(file, target)
 
 
 def main() -> None:
     """Copy, lead the links, build."""
     shutil.rmtree(ROOM, ignore_errors=True)
     pages = ROOM / "docs"
-    pages.mkdir(parents=True)
-    for file in sorted(HERE.rglob("*")):
-        inside = file.relative_to(HERE)
-        if file.is_dir() or inside.parts[0] in LEFT_OUT:
-            continue
-        target = pages / inside
-        target.parent.mkdir(parents=True, exist_ok=True)
-        if file.suffix == ".md":
-            target.write_text(linked(file.read_text(encoding="utf-8"), file), encoding="utf-8")
-        else:
-            shutil.copy(file, target)
-    for name, target in (("README.md", "index.md"), ("CHANGELOG.md", "changelog.md")):
-        (pages / target).write_text(linked((ROOT / name).read_text(encoding="utf-8"), ROOT / name), encoding="utf-8")
+    own = [file for file in HERE.rglob("*") if file.is_file() and file.relative_to(HERE).parts[0] not in LEFT_OUT]
+    bring([*own, *(ROOT / name for name in FRONT)], pages)
     rules = sorted(file.name for file in (HERE / "rules").glob("*.md"))
     titles = [{"All rules": "rules/index.md"}, *(f"rules/{name}" for name in rules if name != "index.md")]
     navigation = [{"Rules": titles} if each == {"Rules": "rules"} else each for each in NAVIGATION]

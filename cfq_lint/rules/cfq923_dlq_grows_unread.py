@@ -74,7 +74,7 @@ def check(topology: Topology, facts: Facts) -> Iterator[Finding]:
             f"the dead-letter queue {each.name!r} grows, and nobody reads it ({written:,} written and none delivered in"
             f" {each.measured.window}{now}); {whose}"
         )
-        yield RULE.finding(each.spot.place, message, environment=each.spot.environment, severity=each.spot.severity)
+        yield each.finding(RULE, message)
 
 
 RULE = Rule(

@@ -28,7 +28,7 @@ def setup(
     language: Annotated[Language, typer.Argument(help="javascript, which TypeScript needs too.")],
     check: Annotated[bool, typer.Option(help="Install nothing; say what a Worker in the working folder would run in.")] = False,
 ) -> None:
-    """Install what Workers in another language need (workerd, esbuild) into the cache, for projects that have none."""
+    """Install what Workers in another language need (workerd, esbuild, miniflare) into the cache, for projects without."""
     del language
     try:
         _show(find(Path.cwd()) if check else fill(_say))
@@ -56,4 +56,4 @@ def _show(tools: Toolchain) -> None:
                 raise typer.Exit(1)
             _say(f"{name}: {asked.stdout.strip().removeprefix('workerd ')} ({program})")
         else:
-            _say(f"{name}: not found; only Workflows and others that miniflare hosts need it")
+            _say(f"{name}: not found; only setup and vitest need it")

@@ -17,6 +17,7 @@ from emulator.engine.clock import real_seconds
 from emulator.simulate import exact_run as exact
 from emulator.simulate import units
 from emulator.simulate.by_count import run as batched
+from emulator.simulate.measured import as_measured, measured_in
 from emulator.simulate.output import page, text
 from emulator.simulate.output import sweep_table as outline
 from emulator.simulate.output.report import BATCHED, EXACT, report
@@ -30,31 +31,45 @@ from emulator.workers.config import load as read
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from cfq_lint.model.measured import Measured
     from emulator.simulate.tally import Tally
 
 _NARROW, _WIDE = 40, 120
+_OF_THE_ACCOUNT = ("rate", "duration", "outage", "failure", "size")
 
 
 def simulate(
     config: Annotated[str, typer.Argument(metavar="CONFIG", help="A wrangler file, or its folder.")],
-    rate: Annotated[str, typer.Option(metavar="N/T", help="Messages: 500/s, 30000/min, 1M/day.")],
-    duration: Annotated[str, typer.Option(metavar="T", help="For how long: 24h, 90s, 1d.")] = "24h",
+    rate: Annotated[str | None, typer.Option(metavar="N/T", help="Messages: 500/s, 30000/min, 1M/day.")] = None,
+    duration: Annotated[str | None, typer.Option(metavar="T", help="For how long: 90s, 1d. [default: 24h]")] = None,
     outage: Annotated[
         list[str] | None, typer.Option(metavar="T@T", help="All deliveries fail: 2h@6h, two hours from hour six. Repeatable.")
     ] = None,
-    failure: Annotated[str, typer.Option(metavar="P", help="Share of deliveries that fail besides: 3% or 0.03.")] = "0%",
+    failure: Annotated[
+        str | None, typer.Option(metavar="P", help="Share of deliveries that fail besides: 3% or 0.03. [default: 0%]")
+    ] = None,
     processing: Annotated[str, typer.Option(metavar="T", help="How long a batch takes, also one that fails.")] = "200ms",
     per_message: Annotated[str, typer.Option(metavar="T", help="How much longer for each message in it.")] = "0s",
     failure_mode: Annotated[
-        str,
+        str | None,
         typer.Option(
-            metavar="M", help="batch: the handler throws, and Cloudflare retries the batch; message: only that message."
+            metavar="M",
+            help="batch: the handler throws, and Cloudflare retries the batch; message: only that message. [default: batch; "
+            "message with --from-account]",
         ),
-    ] = BATCH,
+    ] = None,
     dead_letter_failure: Annotated[
         str, typer.Option(metavar="P", help="Share of deliveries that fail in dead-letter queues.")
     ] = "0%",
-    size: Annotated[str, typer.Option(metavar="B", help="Bytes of a message: 1KB.")] = "1KB",
+    size: Annotated[str | None, typer.Option(metavar="B", help="Bytes of a message. [default: 1KB]")] = None,
+    from_account: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FACTS",
+            help="What the account measured in the place of rate, duration, outages, failure and size: a file of cfq-lint "
+            "audit --analytics --write-facts.",
+        ),
+    ] = None,
     queue: Annotated[list[str] | None, typer.Option(metavar="Q", help="Only this queue. Repeatable.")] = None,
     env: Annotated[str | None, typer.Option(metavar="E", help="An environment of the file.")] = None,
     plan: Annotated[str, typer.Option(metavar="P", help="free or paid.")] = "paid",
@@ -95,21 +110,23 @@ def _simulate(*, config: str, format: str, **given: Any) -> None:
     for name, value, allowed in (
         ("format", format, ("text", "json", "html")),
         ("plan", given["plan"], ("free", "paid")),
-        ("failure-mode", given["failure_mode"], (BATCH, MESSAGE)),
+        ("failure-mode", given["failure_mode"] or BATCH, (BATCH, MESSAGE)),
         ("method", given["method"] or EXACT, (EXACT, BATCHED)),
     ):
         if value not in allowed:
             message = f"{name} {value!r}: expected {' or '.join(allowed)}"
             raise ValueError(message)
     colour = _colour() and given["output"] is None
+    measured = None if given["from_account"] is None else measured_in(given["from_account"])
     load = _load(**given)
-    first = _scenario(config, load, given, given["set"] or ())
+    first = _scenario(config, load, given, given["set"] or (), measured)
     if given["sweep_"]:
         if given["compare"] or given["compare_set"]:
             raise ValueError("a sweep has its own comparison: leave out --compare and --compare-set")
         made = _swept(first, given, format)
     elif given["compare"] or given["compare_set"]:
-        other = _scenario(given["compare"] or config, load, given, [*(given["set"] or ()), *(given["compare_set"] or ())])
+        changes = [*(given["set"] or ()), *(given["compare_set"] or ())]
+        other = _scenario(given["compare"] or config, load, given, changes, measured)
         reports = [_one(each, given, verify=False) for each in (first, other)]
         made = _shown_beside(reports, format, colour)
     else:
@@ -124,27 +141,36 @@ def _simulate(*, config: str, format: str, **given: Any) -> None:
 
 def _load(**given: Any) -> Load:
     """The load that the options describe. Raises ValueError."""
-    duration_us = units.duration_us(given["duration"], least_us=SECOND_US)
+    measured = given["from_account"] is not None
+    if measured and (beside := [f"--{name}" for name in _OF_THE_ACCOUNT if given[name]]):
+        message = f"--from-account brings what {', '.join(beside)} would say: leave {'it' if len(beside) == 1 else 'them'} out"
+        raise ValueError(message)
+    if not measured and given["rate"] is None:
+        raise ValueError("what is sent? Give --rate 500/s, or --from-account FACTS")
+    duration_us = units.duration_us(given["duration"] or "24h", least_us=SECOND_US)
     return Load(
-        rate=units.rate(given["rate"]),
+        rate=units.rate(given["rate"] or "1/s"),
         duration_us=duration_us,
         outages=units.outages(given["outage"] or [], duration_us),
-        failure=units.share(given["failure"]),
+        failure=units.share(given["failure"] or "0%"),
         dead_letter_failure=units.share(given["dead_letter_failure"], "dead-letter-failure"),
         processing_us=units.duration_us(given["processing"], "processing"),
         processing_message_us=units.duration_us(given["per_message"], "per-message"),
-        mode=given["failure_mode"],
-        size_bytes=units.size_bytes(given["size"]),
+        mode=given["failure_mode"] or (MESSAGE if measured else BATCH),
+        size_bytes=units.size_bytes(given["size"] or "1KB"),
         seed=given["seed"],
         plan=given["plan"],
         drain=given["drain"],
     )
 
 
-def _scenario(config: str, load: Load, given: dict[str, Any], changes: Any) -> Scenario:
+def _scenario(config: str, load: Load, given: dict[str, Any], changes: Any, measured: Measured | None) -> Scenario:
     changes = list(changes)
     label = ", ".join([config, *([f"env {given['env']}"] if given["env"] else []), *changes])
-    made = scenario(read(config, given["env"], given["plan"]), load, given["queue"] or (), label)
+    file = read(config, given["env"], given["plan"])
+    made = scenario(file, load, given["queue"] or (), label)
+    if measured is not None:
+        made = as_measured(made, measured, file.script)
     for change in changes:
         made = with_value(made, *assignment(change))
     return made

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from datetime import timedelta
+from heapq import merge
 from typing import TYPE_CHECKING, Any
 
 from emulator.core import events as happened
@@ -16,8 +17,7 @@ from emulator.engine.clock import moment_us
 from emulator.engine.ledger.ledger import Ledger
 from emulator.engine.ledger.steps import ENDS, ENTRIES, Kind
 from emulator.simulate.failure_pattern import draws
-from emulator.simulate.scenario import BATCH, Scenario, Setting, in_outage, invocation_us
-from emulator.simulate.sources import Steady
+from emulator.simulate.scenario import BATCH, Scenario, Setting, in_outage
 from emulator.simulate.tally import Tally, Watcher, edges
 from emulator.testing.emulator import START, Emulator
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from emulator.core.model import State
     from emulator.engine.ledger.steps import Step
     from emulator.engine.ledger.tally import QueueCounts
+    from emulator.simulate.sources import Source
 
 ORIGIN_US = moment_us(START)
 
@@ -48,7 +49,7 @@ class _Desk:
     """What is seen of one queue beside its counts; it also tells the handler how the next batch ends."""
 
     def __init__(self, scenario: Scenario, setting: Setting, counts: Callable[[str], QueueCounts]) -> None:
-        self.load, self.setting, self.counts = scenario.load, setting, counts
+        self.scenario, self.load, self.setting, self.counts = scenario, scenario.load, setting, counts
         self.outages = scenario.outages(setting)
         self.draws = draws(scenario.share(setting), scenario.load.seed, setting.name)
         self.tally = Tally(setting.name)
@@ -75,7 +76,7 @@ class _Desk:
         tally.batches += 1
         for attempts in step.values:
             tally.by_attempt[attempts] = tally.by_attempt.get(attempts, 0) + 1
-        took_us, over = invocation_us(self.load, count)
+        took_us, over = self.scenario.invocation_us(self.setting, count)
         out = in_outage(self.outages, at_us)
         failing = frozenset(range(count) if out or over else self.draws.failing(self.ordinal, count))
         self.ordinal += count
@@ -115,6 +116,8 @@ class _Desk:
 
 class Counting:
     """A journal that counts and forgets."""
+
+    follows = False
 
     def __init__(self, scenario: Scenario) -> None:
         self.ledger, self._length = Ledger(keeps=False), 0
@@ -199,12 +202,18 @@ def run(scenario: Scenario, progress: Callable[[int], None] | None = None) -> li
     return [desk.tally for desk in desks.values()]
 
 
+def _moments(source: Source, number: int) -> Iterator[tuple[int, int]]:
+    """When a source's messages come, each with the source's number."""
+    return ((source.time_us(each), number) for each in range(source.total))
+
+
 def _drive(scenario: Scenario, emulator: Emulator, desks: dict[str, _Desk], progress: Callable[[int], None] | None) -> None:
     """Send what is sent, and let time pass."""
     load = scenario.load
-    steady = Steady(load.rate, load.duration_us)
-    loaded = [(emulator.queue(setting.name), desks[setting.name]) for setting in scenario.queues if setting.loaded]
-    looks = edges(load)
+    loaded = [setting for setting in scenario.queues if setting.loaded]
+    doors = [(emulator.queue(setting.name), desks[setting.name]) for setting in loaded]
+    moments = merge(*(_moments(scenario.source(setting), k) for k, setting in enumerate(loaded)))
+    looks = edges(scenario)
     look = now_us = 0
 
     def until(at_us: int) -> None:
@@ -220,13 +229,13 @@ def _drive(scenario: Scenario, emulator: Emulator, desks: dict[str, _Desk], prog
         emulator.advance(timedelta(microseconds=at_us - now_us))
         now_us = at_us
 
-    for number in range(steady.total):
-        until(steady.time_us(number))
-        for queue, desk in loaded:
-            try:
-                queue.send("", content_type="text")
-            except QueueOverloaded:
-                desk.tally.refused += 1
+    for at_us, k in moments:
+        until(at_us)
+        queue, desk = doors[k]
+        try:
+            queue.send("", content_type="text")
+        except QueueOverloaded:
+            desk.tally.refused += 1
     until(load.duration_us)
     if load.drain:
         emulator.run_until_idle()

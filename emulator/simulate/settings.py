@@ -124,12 +124,22 @@ def sweep(text: str) -> tuple[str, list[Value]]:
     return key, list(dict.fromkeys(found))
 
 
+def _with_load(given: Scenario, key: str, value: Any) -> Scenario:
+    field = {"rate": "rate", "failure": "failure", "processing": "processing_us"}[key]
+    queues = []
+    for queue in given.queues:
+        traffic = queue.traffic
+        if traffic is not None and key == "rate":
+            raise ValueError("the rate is what the account measured, hour by hour, and cannot be set")
+        queues.append(queue if traffic is None else queue._replace(traffic=traffic._replace(**{field: value})))
+    return given._replace(load=given.load._replace(**{field: value}), queues=tuple(queues))
+
+
 def with_value(given: Scenario, key: str, value: Value) -> Scenario:
     """The scenario with a setting changed, on every queue to which the load is sent."""
     load = given.load
     if key in LOADS:
-        field = {"rate": "rate", "failure": "failure", "processing": "processing_us"}[key]
-        return given._replace(load=load._replace(**{field: LOADS[key](str(value))}))
+        return _with_load(given, key, LOADS[key](str(value)))
     if key == "message_retention_period" and load.plan == "free":
         message = f"message_retention_period: on the Free plan it is {limits.RETENTION_SECONDS_FREE} s, and nobody can set it"
         raise ValueError(message)

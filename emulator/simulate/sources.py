@@ -17,7 +17,9 @@ NEVER_US = 1 << 62
 
 
 class Source(Protocol):
-    """Arrivals, numbered from 0 in order of time."""
+    """Arrivals, numbered from 0 in order of time; `total` is how many there are."""
+
+    total: int
 
     def time_us(self, number: int) -> int:
         """When an arrival comes; NEVER_US beyond the last."""
@@ -96,18 +98,18 @@ class DeadLetters(Fed):
     until = before
 
 
-def producer(rate: Fraction, end_us: int) -> tuple[Source, int]:
+def accepted(sent: Source, rate: float, end_us: int) -> tuple[Source, int]:
     """What a producer's messages become: the arrivals, and how many sends are refused because they are too fast.
 
-    Of the sends of a second the first 5,000 are taken; the others get 429, and here nobody sends them again.
+    `rate` is the highest. Of the sends of a second the first 5,000 are taken; the others get 429, and nobody sends them again.
     """
-    steady = Steady(rate, end_us)
     if rate <= limits.THROUGHPUT_PER_SECOND:
-        return steady, 0
+        return sent, 0
     lots = []
     for start_us in range(0, end_us, SECOND_US):
-        first = steady.before(start_us)
-        count = min(limits.THROUGHPUT_PER_SECOND, steady.before(min(end_us, start_us + SECOND_US)) - first)
-        lots.append((steady.time_us(first), steady.time_us(first + count - 1) + 1, count))
+        first = sent.before(start_us)
+        count = min(limits.THROUGHPUT_PER_SECOND, sent.before(min(end_us, start_us + SECOND_US)) - first)
+        if count:
+            lots.append((sent.time_us(first), sent.time_us(first + count - 1) + 1, count))
     fed = Fed(lots)
-    return fed, steady.total - fed.total
+    return fed, sent.total - fed.total

@@ -36,9 +36,7 @@ def method_for(scenario: Scenario, asked: str | None = None) -> str:
     """The method asked for, else by the size of the load."""
     if asked:
         return asked
-    load = scenario.load
-    messages = load.rate * load.duration_us * sum(queue.loaded for queue in scenario.queues) / 1_000_000
-    return EXACT if messages <= EXACT_MESSAGES else BATCHED
+    return EXACT if scenario.messages <= EXACT_MESSAGES else BATCHED
 
 
 def simulate(scenario: Scenario, method: str, progress: Callable[[int], None] | None = None) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from emulator.core.limits import SECOND_US
 from emulator.simulate.sources import NEVER_US
 
 if TYPE_CHECKING:
-    from emulator.simulate.scenario import Load
+    from emulator.simulate.scenario import Scenario
 
 FLOWS = ("sent", "delivered", "acked", "retried", "dead_lettered", "dropped", "expired", "duplicates")
 """Counts that only grow, of which a row is kept at every edge."""
@@ -130,12 +130,13 @@ class Tally:
         return sum((a.backlog + b.backlog) / 2 * (b.at_us - a.at_us) / SECOND_US for a, b in pairs)
 
 
-def edges(load: Load) -> list[int]:
+def edges(scenario: Scenario) -> list[int]:
     """When rows are kept: evenly, a few hundred, at the beginning and end of every outage, and at the end."""
+    load = scenario.load
     wanted = load.duration_us / SECOND_US / _ROWS_MAX
     step_us = round(next((nice for nice in _NICE_SECONDS if nice >= wanted), _NICE_SECONDS[-1]) * SECOND_US)
     found = {0, load.duration_us, *range(0, load.duration_us, step_us)}
-    for start_us, end_us in load.outages:
+    for start_us, end_us in {outage for queue in scenario.queues for outage in scenario.outages(queue)}:
         found |= {start_us, min(end_us, load.duration_us)}
     return sorted(found)
 

@@ -22,10 +22,10 @@ def slice_of(scenario: Scenario, length_us: int | None = None) -> Scenario:
     """
     load = scenario.load
     if length_us is None:
-        length_us = round(SLICE_MESSAGES / load.rate * SECOND_US)
+        most = max(scenario.source(queue).total for queue in scenario.queues if queue.loaded)
+        length_us = max(SECOND_US, SLICE_MESSAGES * load.duration_us // max(1, most))
     length_us = min(length_us, load.duration_us)
-    outages = tuple((start * length_us // load.duration_us, end * length_us // load.duration_us) for start, end in load.outages)
-    outages = tuple((start, end) for start, end in outages if start < end)
+    outages = _parts(load.outages, length_us, load.duration_us)
     queues = tuple(_shortened(queue, length_us, load.duration_us) for queue in scenario.queues)
     return scenario._replace(load=load._replace(duration_us=length_us, outages=outages), queues=queues)
 
@@ -42,8 +42,18 @@ def _shortened(queue: Setting, length_us: int, whole_us: int) -> Setting:
     consumer = queue.consumer
     if consumer is not None:
         consumer = consumer._replace(retry_delay=part(consumer.retry_delay, 1))
-    delay = part(queue.delivery_delay, 1)
-    return queue._replace(consumer=consumer, delivery_delay=delay, message_retention_period=retention)
+    delay, traffic = part(queue.delivery_delay, 1), queue.traffic
+    if traffic is not None:
+        lots = [(start, end, round(count * length_us / whole_us)) for start, end, count in traffic.lots]
+        shorter = ((start * length_us // whole_us, end * length_us // whole_us, count) for start, end, count in lots if count)
+        traffic = traffic._replace(lots=tuple(shorter), outages=_parts(traffic.outages, length_us, whole_us))
+    return queue._replace(consumer=consumer, delivery_delay=delay, message_retention_period=retention, traffic=traffic)
+
+
+def _parts(outages: tuple[tuple[int, int], ...], length_us: int, whole_us: int) -> tuple[tuple[int, int], ...]:
+    """Outages at their place in a slice; one that is too short for it is left out."""
+    scaled = ((start * length_us // whole_us, end * length_us // whole_us) for start, end in outages)
+    return tuple((start, end) for start, end in scaled if start < end)
 
 
 def differences(scenario: Scenario, exact: list[Tally], counted: list[Tally]) -> dict[str, Any]:
@@ -56,7 +66,7 @@ def differences(scenario: Scenario, exact: list[Tally], counted: list[Tally]) ->
                 rows.append({"queue": one.name, "total": name, "exact": values[0], "batched": values[1]})
     return {
         "slice_seconds": scenario.load.duration_us / SECOND_US,
-        "outages": len(scenario.load.outages),
+        "outages": len({outage for queue in scenario.queues for outage in scenario.outages(queue)}),
         "recovered": sum(watch.recovered_us is not None for tally in exact for watch in tally.watches),
         "largest_difference": round(max(abs(row["batched"] - row["exact"]) / max(1, row["exact"]) for row in rows), 6),
         "totals": rows,

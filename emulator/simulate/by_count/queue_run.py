@@ -17,7 +17,7 @@ from emulator.core.limits import SECOND_US
 from emulator.core.model import Consumer
 from emulator.simulate.by_count.returned_lots import Part, Returned
 from emulator.simulate.failure_pattern import draws
-from emulator.simulate.scenario import BATCH, Scenario, Setting, in_outage, invocation_us
+from emulator.simulate.scenario import BATCH, Scenario, Setting, in_outage
 from emulator.simulate.sources import NEVER_US, DeadLetters, Source
 from emulator.simulate.tally import Tally, Watcher, edges
 
@@ -45,10 +45,10 @@ class Line:
         self.draws = draws(scenario.share(setting), load.seed, setting.name)
         self.clear = self.draws.before
         self.whole = load.mode == BATCH
-        self.took = [invocation_us(load, count) for count in range(self.size + 1)]
+        self.took = [scenario.invocation_us(setting, count) for count in range(self.size + 1)]
         self.tally = Tally(setting.name)
         self.by_attempt = [0] * (self.retries_max + 2)
-        self.edges = deque(edges(load))
+        self.edges = deque(edges(scenario))
         self.watcher, self.watch_us, self.unwatched = Watcher(self.outages, self.size), NEVER_US, 0
         """From `watch_us` on the watcher must see every backlog, but for the next `unwatched` batches, when it is too high."""
         self.end_us = load.duration_us if not load.drain else NEVER_US

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from cfq_lint.facts import limits
 from emulator.core.limits import SECOND_US
 from emulator.simulate.by_count.queue_run import Line
-from emulator.simulate.sources import DeadLetters, Source, producer
+from emulator.simulate.sources import DeadLetters, Source, accepted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -65,7 +65,7 @@ def run(scenario: Scenario, progress: Callable[[int], None] | None = None) -> li
         refused = 0
         source: Source
         if setting.loaded:
-            source, refused = producer(load.rate, load.duration_us)
+            source, refused = accepted(scenario.source(setting), scenario.peak_rate(setting), load.duration_us)
         else:
             source = DeadLetters((at_us, at_us, count) for at_us, count in merge(*dead.pop(setting.name)))
         line = Line(scenario, setting, source, lifetime_us(setting))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from cfq_lint.facts import limits
 from emulator.core.limits import SECOND_US
-from emulator.simulate.scenario import BATCH, invocation_us
+from emulator.simulate.scenario import BATCH
 from emulator.simulate.units import compact, span
 
 if TYPE_CHECKING:
@@ -22,12 +22,13 @@ _NEARLY = 0.995
 
 def findings(scenario: Scenario, queue: Setting, tallies: dict[str, Tally]) -> list[str]:
     """The sentences about one queue."""
-    tally, consumer, load = tallies[queue.name], queue.consumer, scenario.load
+    tally, consumer = tallies[queue.name], queue.consumer
     if consumer is None:
-        return [f"{queue.name}: {line}" for line in (*_unconsumed(queue, tally), *_full_of_dead_letters(load, queue, tally))]
-    full = _full_of_dead_letters(load, queue, tally) if queue.dead_letters else _refusals(load, tally)
-    said = [*full, *_outages(load, queue, consumer, tally), *_lost(queue, consumer, tally)]
-    said += [*_capacity(load, queue, consumer), *_duplicates(load, tally)]
+        said = [*_unconsumed(queue, tally), *_full_of_dead_letters(scenario, queue, tally)]
+        return [f"{queue.name}: {line}" for line in said]
+    full = (_full_of_dead_letters if queue.dead_letters else _refusals)(scenario, queue, tally)
+    said = [*full, *_outages(scenario, queue, consumer, tally), *_lost(queue, consumer, tally)]
+    said += [*_capacity(scenario, queue, consumer), *_duplicates(scenario.load, tally)]
     if not said:
         said = [f"no message was lost: {tally.acked:,} of {tally.sent:,} were acknowledged, {tally.waiting:,} wait at the end."]
     return [f"{queue.name}: {line}" for line in said]
@@ -44,13 +45,13 @@ def _unconsumed(queue: Setting, tally: Tally) -> Iterator[str]:
     )
 
 
-def _refusals(load: Load, tally: Tally) -> Iterator[str]:
+def _refusals(scenario: Scenario, queue: Setting, tally: Tally) -> Iterator[str]:
     if tally.refused:
         yield (
             f"{tally.refused:,} sends were refused (429): a queue takes {limits.THROUGHPUT_PER_SECOND:,} messages a second, "
-            f"and {float(load.rate):,.0f} were sent. The model does not send them again."
+            f"and {scenario.peak_rate(queue):,.0f} were sent. The model does not send them again."
         )
-    first = full_us(load, tally)
+    first = full_us(scenario.size_bytes(queue), tally)
     if first is not None:
         yield (
             f"after {span(first)} the backlog is above {limits.BACKLOG_SIZE_BYTES // 10**9} GB: from then on Cloudflare "
@@ -58,14 +59,14 @@ def _refusals(load: Load, tally: Tally) -> Iterator[str]:
         )
 
 
-def full_us(load: Load, tally: Tally) -> int | None:
+def full_us(size_bytes: int, tally: Tally) -> int | None:
     """When a backlog was first seen above what a queue may hold; None where it never was."""
-    most = limits.BACKLOG_SIZE_BYTES // max(1, load.size_bytes)
+    most = limits.BACKLOG_SIZE_BYTES // max(1, size_bytes)
     return next((row.at_us for row in tally.rows if row.backlog_peak > most), None)
 
 
-def _full_of_dead_letters(load: Load, queue: Setting, tally: Tally) -> Iterator[str]:
-    first = full_us(load, tally)
+def _full_of_dead_letters(scenario: Scenario, queue: Setting, tally: Tally) -> Iterator[str]:
+    first = full_us(scenario.size_bytes(queue), tally)
     if queue.dead_letters and first is not None:
         yield (
             f"after {span(first)} it holds more than {limits.BACKLOG_SIZE_BYTES // 10**9} GB, the most a queue may: "
@@ -73,22 +74,24 @@ def _full_of_dead_letters(load: Load, queue: Setting, tally: Tally) -> Iterator[
         )
 
 
-def lasts_us(load: Load, consumer: Consumer) -> int:
+def lasts_us(scenario: Scenario, queue: Setting, consumer: Consumer) -> int:
     """From the first delivery of a message that always fails to the end of its last, if it never waits for a slot."""
-    took_us = invocation_us(load, consumer.max_batch_size)[0]
+    took_us = scenario.invocation_us(queue, consumer.max_batch_size)[0]
     return (consumer.max_retries + 1) * took_us + consumer.max_retries * consumer.retry_delay * SECOND_US
 
 
-def _outages(load: Load, queue: Setting, consumer: Consumer, tally: Tally) -> Iterator[str]:
+def _outages(scenario: Scenario, queue: Setting, consumer: Consumer, tally: Tally) -> Iterator[str]:
+    source = scenario.source(queue)
     for watch in tally.watches:
         length_us = watch.end_us - watch.start_us
-        sent = max(1, round(load.rate * length_us / SECOND_US))
+        sent = max(1, source.before(watch.end_us) - source.before(watch.start_us))
         if tally.outage_lost and len(tally.watches) == 1:
             where = f"dead-lettered to {consumer.dead_letter_queue}" if consumer.dead_letter_queue else "deleted for ever"
             count = "all" if tally.outage_lost >= sent * _NEARLY else f"{tally.outage_lost:,}"
             yield (
                 f"{count} of the {sent:,} messages of the outage of {span(length_us)} were {where}: {consumer.max_retries} "
-                f"retries {consumer.retry_delay} s apart last {span(lasts_us(load, consumer))}. {advice(length_us, queue)}"
+                f"retries {consumer.retry_delay} s apart last {span(lasts_us(scenario, queue, consumer))}. "
+                f"{advice(length_us, queue)}"
             )
         elif not tally.outage_lost and len(tally.watches) == 1:
             yield f"no message of the outage of {span(length_us)} was lost by running out of retries."
@@ -127,18 +130,20 @@ def _lost(queue: Setting, consumer: Consumer, tally: Tally) -> Iterator[str]:
         )
 
 
-def _capacity(load: Load, queue: Setting, consumer: Consumer) -> Iterator[str]:
-    took_us = invocation_us(load, consumer.max_batch_size)[0]
+def _capacity(scenario: Scenario, queue: Setting, consumer: Consumer) -> Iterator[str]:
+    took_us = scenario.invocation_us(queue, consumer.max_batch_size)[0]
     if not queue.loaded or not took_us:
         return
     slots = consumer.max_concurrency or limits.CONCURRENCY_MAX
     capacity = slots * consumer.max_batch_size * SECOND_US / took_us
-    if load.rate > capacity:
+    rate, load = scenario.peak_rate(queue), scenario.load
+    if rate > capacity:
+        when = "" if queue.traffic is None else " in the busiest hour"
         yield (
             f"it takes {compact(capacity)} messages a second at most ({slots} x {consumer.max_batch_size} every "
-            f"{span(took_us)}), and {compact(float(load.rate))} come: the backlog grows as long as that is so."
+            f"{span(took_us)}), and {compact(rate)} come{when}: the backlog grows as long as that is so."
         )
-    elif consumer.max_concurrency is None and load.mode == BATCH and load.outages:
+    elif consumer.max_concurrency is None and load.mode == BATCH and scenario.outages(queue):
         yield "batches that throw make the autoscaler fall to few slots, so most of an outage's messages wait and do not fail."
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from emulator.simulate.output.svg import Curve, plot, time_ticks, time_unit
 from emulator.simulate.output.sweep_table import MEASURES, about, cells
-from emulator.simulate.output.text import changes, check_line, comparison, load_line, money
+from emulator.simulate.output.text import changes, check_line, load_line, money, with_measured
 from emulator.simulate.units import compact, span
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def page(reports: list[dict[str, Any]]) -> str:
     """The page of one run, or of two over each other."""
     first = reports[0]
     parts = [f"<h1>{escape(first['label'] if len(reports) == 1 else 'Two settings under one load')}</h1>"]
-    parts.append(f'<p class="soft">{escape(load_line(first["load"]))}</p>')
+    parts.append(f'<p class="soft">{escape(load_line(first))}</p>')
     parts.append(_legend(reports))
     for report in reports:
         parts += [f"<h2>{escape(report['label'])}</h2>"] if len(reports) > 1 else []
@@ -171,9 +171,10 @@ def _plots(queues: Sequence[dict[str, Any] | None], reports: list[dict[str, Any]
 
 
 def _totals(queues: Sequence[dict[str, Any] | None], reports: list[dict[str, Any]]) -> str:
-    heads = ["what", *(report["label"] if len(reports) > 1 else "total" for report in reports)]
+    more, rows = with_measured(list(queues))
+    heads = ["what", *more, *(report["label"] if len(reports) > 1 else "total" for report in reports)]
     name = next(queue["name"] for queue in queues if queue is not None)
-    return _table(f"Totals of {name}", heads, [[label, *values] for label, values in comparison(list(queues))])
+    return _table(f"Totals of {name}", heads, rows)
 
 
 def _tables(queues: Sequence[dict[str, Any] | None], reports: list[dict[str, Any]]) -> list[str]:

@@ -16,7 +16,7 @@ from emulator.simulate.output.findings import findings
 from emulator.simulate.tally import FLOWS
 
 if TYPE_CHECKING:
-    from emulator.simulate.scenario import Load, Scenario, Setting
+    from emulator.simulate.scenario import Load, Scenario, Setting, Traffic
     from emulator.simulate.tally import Tally
 
 VERSION = 1
@@ -45,7 +45,8 @@ def operations(tally: Tally, size_bytes: int) -> Operations:
 def report(scenario: Scenario, tallies: list[Tally], method: str) -> dict[str, Any]:
     """Everything about one run."""
     load = scenario.load
-    billed = sum(operations(tally, load.size_bytes).total for tally in tallies)
+    sizes = {queue.name: scenario.size_bytes(queue) for queue in scenario.queues}
+    billed = sum(operations(tally, sizes[tally.name]).total for tally in tallies)
     a_day = billed * _DAY_US / load.duration_us
     cost: dict[str, Any] = {
         "operations": billed,
@@ -98,8 +99,19 @@ def load_as_dict(load: Load) -> dict[str, Any]:
     }
 
 
+def measured_as_dict(traffic: Traffic) -> dict[str, Any]:
+    """What the account counted of a queue, and what of it the run takes over."""
+    processing_us = traffic.processing_us
+    return {
+        **traffic.seen._asdict(),
+        "failure": traffic.failure,
+        "size_bytes": traffic.size_bytes,
+        "processing_seconds": None if processing_us is None else processing_us / SECOND_US,
+    }
+
+
 def _queue(scenario: Scenario, queue: Setting, tally: Tally) -> dict[str, Any]:
-    done = operations(tally, scenario.load.size_bytes)
+    done = operations(tally, scenario.size_bytes(queue))
     consumer = None if queue.consumer is None else {name: getattr(queue.consumer, name) for name in CONSUMER}
     rows = tally.rows
     return {
@@ -128,6 +140,7 @@ def _queue(scenario: Scenario, queue: Setting, tally: Tally) -> dict[str, Any]:
             }
             for watch in tally.watches
         ],
+        **({} if queue.traffic is None else {"measured": measured_as_dict(queue.traffic)}),
         "series": {
             "seconds": [row.at_us / SECOND_US for row in rows],
             "backlog": [row.backlog for row in rows],

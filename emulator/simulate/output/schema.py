@@ -6,20 +6,18 @@ Names come from where they are counted, ranges of settings from where they are r
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from emulator.engine.ledger.tally import Operations
 from emulator.simulate.output.report import BATCHED, CONSUMER, EXACT, METHODS, TOTALS, VERSION
 from emulator.simulate.output.sweep_table import MEASURES
-from emulator.simulate.output.text import LABELS
+from emulator.simulate.output.text import LABELS, SEEN
 from emulator.simulate.scenario import BATCH, MESSAGE
 from emulator.simulate.settings import KEYS, LOADS
 from emulator.simulate.tally import FLOWS
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
+_SHARE = {"type": "number", "minimum": 0, "maximum": 1}
 _SETTINGS = {
     "max_batch_size": "messages in a batch, at most",
     "max_batch_timeout": "seconds that a message waits for its batch to fill, at most",
@@ -94,20 +92,19 @@ def _run() -> dict[str, Any]:
             )
         ),
     }
-    made = _object({**fields, "check": _object(check)}, fields)
+    made = _object(fields, optional={"check": _object(check)})
     return {**made, "dependentSchemas": {"check": {"properties": {"method": {"const": BATCHED}}}}}
 
 
 def _load() -> dict[str, Any]:
-    share = {"type": "number", "minimum": 0, "maximum": 1}
     outage = {"start_seconds": _amount("seconds"), "duration_seconds": _amount("seconds", more=True)}
     return _object(
         {
             "rate_per_second": _amount("messages a second, sent to every loaded queue", more=True),
             "duration_seconds": _amount("seconds for which is sent", more=True),
             "outages": _list(_object(outage)),
-            "failure": {**share, "description": "share of deliveries that fail outside of outages"},
-            "dead_letter_failure": {**share, "description": "share of deliveries that fail in dead-letter queues"},
+            "failure": {**_SHARE, "description": "share of deliveries that fail outside of outages"},
+            "dead_letter_failure": {**_SHARE, "description": "share of deliveries that fail in dead-letter queues"},
             "failure_mode": {"enum": [BATCH, MESSAGE], "description": "what is retried"},
             "processing_seconds": _amount("seconds that a batch takes"),
             "processing_per_message_seconds": _amount("seconds more for each message in it"),
@@ -135,6 +132,15 @@ def _queue() -> dict[str, Any]:
         "backlog_before": _count("messages in the queue when it began"),
         "recovered_after_seconds": _maybe(_amount("seconds from its end until the backlog was back; null: it was not")),
     }
+    measured = {
+        "window": _text("how long, and until when"),
+        **{name: _count(f"{LABELS[name]}, as the account counted") for name in SEEN},
+        "operations": _count("billed operations, as the account counted"),
+        "backlog_max": _maybe(_amount("messages in the queue: the highest average of an hour")),
+        "failure": {**_SHARE, "description": "share of deliveries that failed outside of outages"},
+        "size_bytes": _count("bytes of a message, on average"),
+        "processing_seconds": _maybe(_amount("seconds that an invocation of the Worker took, on average")),
+    }
     tries = {"type": "object", "patternProperties": {"^[1-9][0-9]*$": _count("messages")}, "additionalProperties": False}
     return _object(
         {
@@ -153,7 +159,8 @@ def _queue() -> dict[str, Any]:
             "end_seconds": _amount("seconds at which the run ended", more=True),
             "outages": _list(_object(outage)),
             "series": {**_object(series), "description": "the course of the run: columns of one table, all of one length"},
-        }
+        },
+        optional={"measured": {**_object(measured), "description": "what the account measured: with --from-account"}},
     )
 
 
@@ -207,7 +214,7 @@ def _list(items: dict[str, Any], *, least: int = 0) -> dict[str, Any]:
     return {"type": "array", "items": items} | ({"minItems": least} if least else {})
 
 
-def _object(properties: dict[str, Any], required: Iterable[str] | None = None) -> dict[str, Any]:
-    """An object with these keys and no others. All of them are required, unless it is said which."""
-    needed = list(properties if required is None else required)
-    return {"type": "object", "required": needed, "properties": properties, "additionalProperties": False}
+def _object(properties: dict[str, Any], *, optional: dict[str, Any] | None = None) -> dict[str, Any]:
+    """An object with these keys and no others. All of them are required but for those that may be left out."""
+    known = {**properties, **(optional or {})}
+    return {"type": "object", "required": list(properties), "properties": known, "additionalProperties": False}

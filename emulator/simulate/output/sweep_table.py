@@ -96,7 +96,7 @@ def _lines(found: Iterable[list[str]]) -> list[list[str]]:
 
 def about(rows: list[dict[str, Any]], report: dict[str, Any]) -> str:
     """The load in sentences, with what of it is another one in each run."""
-    said = [load_line(report["load"])]
+    said = [load_line(report)]
     swept = [key for key in rows[0]["settings"] if key in LOADS]
     if swept:
         said.append(f"Each run has its own {', '.join(swept)}; here stands the first run's.")

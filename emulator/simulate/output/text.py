@@ -22,6 +22,8 @@ LABELS = {
     "dead_lettered": "dead-lettered", "dropped": "deleted after retries",
     "expired": "expired", "duplicates": "done twice", "waiting": "waiting at the end",
 }  # fmt: skip
+SEEN = ("sent", "delivered", "acked", "dead_lettered", "dropped")
+"""What the account counts, too."""
 UNRECOVERED = "not within the run"
 LOSSES = {"dead_lettered", "dropped", "expired", "refused"}
 
@@ -34,13 +36,14 @@ def painter(colour: bool) -> Callable[[str, str], str]:
 def text(report: dict[str, Any], *, width: int = 80, colour: bool = False) -> str:
     """The whole report."""
     paint = painter(colour)
-    lines = [*(paint(line, BOLD) for line in _wrap(report["label"], width)), *_wrap(load_line(report["load"]), width), ""]
+    lines = [*(paint(line, BOLD) for line in _wrap(report["label"], width)), *_wrap(load_line(report), width), ""]
     for line in report["findings"]:
         first, *rest = _wrap(f"* {line}", width, "  ")
         name, colon, after = first.partition(": ")
         lines += [paint(name, BOLD) + colon + after if colon else first, *rest]
     for queue in report["queues"]:
         lines += ["", paint(queue["name"], BOLD), *_wrap(settings_line(queue), width), *_totals(queue, width, paint)]
+        lines += _measured(queue, width)
         lines += _plots(queue, width, paint)
         lines += _retries(queue, width)
     lines += ["", *_wrap(f"Method: {report['method']}. {report['approximation']}", width)]
@@ -49,15 +52,16 @@ def text(report: dict[str, Any], *, width: int = 80, colour: bool = False) -> st
     return "\n".join(lines) + "\n"
 
 
-def load_line(load: dict[str, Any]) -> str:
+def load_line(report: dict[str, Any]) -> str:
     """The load in one sentence."""
+    load = report["load"]
+    windows = [queue["measured"]["window"] for queue in report["queues"] if "measured" in queue]
     parts = [f"{rate_text(load['rate_per_second'])} for {span(load['duration_seconds'] * 1e6)}"]
+    if windows:
+        sent = sum(queue["totals"]["sent"] for queue in report["queues"] if queue["loaded"])
+        parts = [f"what the account measured in {windows[0]}, hour by hour: {sent:,} messages"]
     parts += [f"{span(o['duration_seconds'] * 1e6)} outage at {span(o['start_seconds'] * 1e6)}" for o in load["outages"]]
-    parts.append(
-        f"{load['failure']:.6g} of deliveries fail"
-        if not load["failure"]
-        else f"{load['failure'] * 100:.6g} % of deliveries fail"
-    )
+    parts.append(f"{percent(load['failure']) if load['failure'] else 0} of deliveries fail")
     each = load["processing_per_message_seconds"]
     more = f" and {span(each * 1e6)} a message" if each else ""
     parts.append(f"a batch takes {span(load['processing_seconds'] * 1e6)}{more}")
@@ -107,6 +111,21 @@ def _totals(queue: dict[str, Any], width: int, paint: Callable[[str, str], str])
     columns = 2 if width >= _TWO_COLUMNS else 1
     rows = -(-len(cells) // columns)
     return ["  " + "    ".join(cells[row::rows]) for row in range(rows)]
+
+
+def _measured(queue: dict[str, Any], width: int) -> list[str]:
+    """What the account measured, to be held against the run."""
+    known = queue.get("measured")
+    if known is None:
+        return []
+    parts = [f"{LABELS[name]} {known[name]:,}" for name in SEEN if known[name] or name == "sent"]
+    parts.append(f"operations {known['operations']:,}")
+    if known["backlog_max"] is not None:
+        parts.append(f"largest backlog of an hour {known['backlog_max']:,.0f}")
+    said = f"measured: {', '.join(parts)}; {percent(known['failure'])} of deliveries failed outside of outages"
+    took = known["processing_seconds"]
+    said += f"; {known['size_bytes']:,} bytes a message" + ("" if took is None else f", {span(took * 1e6)} an invocation")
+    return ["  " + line for line in _wrap(said, width - 2, "  ")]
 
 
 def at_a_time(queue: dict[str, Any]) -> str:
@@ -163,16 +182,16 @@ def _retries(queue: dict[str, Any], width: int) -> list[str]:
 
 
 def beside(reports: list[dict[str, Any]], *, width: int = 80, colour: bool = False) -> str:
-    """Two or more reports with the same load, side by side."""
+    """Two or more reports with the same load, side by side; before them what the account measured, where that is the load."""
     paint = painter(colour)
-    lines = [*_wrap(load_line(reports[0]["load"]), width), ""]
+    lines = [*_wrap(load_line(reports[0]), width), ""]
     names = list(dict.fromkeys(queue["name"] for report in reports for queue in report["queues"]))
     heads = [f"[{chr(65 + k)}]" for k in range(len(reports))]
     lines += [line for head, report in zip(heads, reports, strict=True) for line in _wrap(f"{head} {report['label']}", width)]
     for name in names:
         queues = [next((q for q in report["queues"] if q["name"] == name), None) for report in reports]
-        rows = [[label, *cells] for label, cells in comparison(queues)]
-        lines += ["", paint(name, BOLD), table(("", *heads), rows)]
+        more, rows = with_measured(queues)
+        lines += ["", paint(name, BOLD), table(("", *more, *heads), rows)]
     costs = [[f"{r['cost']['operations_a_month']:,}", money(r["cost"]["month_usd"])] for r in reports]
     lines += [
         "",
@@ -210,6 +229,18 @@ def comparison(queues: list[dict[str, Any] | None]) -> list[tuple[str, list[str]
     rows.append(("oldest message", ["-" if queue is None else span(queue["oldest_seconds_max"] * 1e6) for queue in queues]))
     rows.append(("recovered after", ["-" if queue is None else recovery(queue) for queue in queues]))
     return rows if any(queue is not None and queue["outages"] for queue in queues) else rows[:-1]
+
+
+def with_measured(queues: list[dict[str, Any] | None]) -> tuple[list[str], list[list[str]]]:
+    """The rows of `comparison`, first what the account measured where that is the load; and that column's head."""
+    rows = [[label, *cells] for label, cells in comparison(queues)]
+    known = next((queue["measured"] for queue in queues if queue is not None and "measured" in queue), None)
+    if known is None:
+        return [], rows
+    first = {LABELS[name]: f"{known[name]:,}" for name in SEEN}
+    if known["backlog_max"] is not None:
+        first["largest backlog"] = f"{known['backlog_max']:,.0f} (an hour)"
+    return ["measured"], [[row[0], first.get(row[0], ""), *row[1:]] for row in rows]
 
 
 def recovery(queue: dict[str, Any]) -> str:

@@ -11,11 +11,17 @@ from emulator.workers.javascript.workerd.configuration import service, text
 from emulator.workers.javascript.workflows import LACKING, rows_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from emulator.workers.config import Config
     from emulator.workers.javascript.workflows import Workflow
 
+_LEADS = (
+    ("durable_objects", "name", "script_name", "class_name", "the class of the Durable Objects"),
+    ("workflows", "binding", "script_name", "class_name", "the class of the workflow"),
+    ("services", "binding", "service", "entrypoint", "the entrypoint"),
+)
+"""Bindings that lead to an export: their key, the keys of their name, of the Worker and of the export, and what that is."""
 _PLAIN = (str, int, float, bool, list, dict, type(None))
 
 
@@ -92,6 +98,19 @@ def durable_of(config: Config, configs: list[Config]) -> list[str]:
         for key in ("new_classes", "new_sqlite_classes"):
             found |= dict.fromkeys(step.get(key) or ())
     return list(found)
+
+
+def not_exported(
+    config: Config, place: int, given: Mapping[str, Any], places: Mapping[str, int], exports: Sequence[Sequence[str]]
+) -> Iterator[str]:
+    """What bindings lead to and no Worker exports, each as a sentence. `exports` are those of the Workers, by place."""
+    for key, name_key, script_key, class_key, what in _LEADS:
+        for row in _rows(config, key):
+            name, script, wanted = str(row.get(name_key)), row.get(script_key), row.get(class_key)
+            where = place if script in {None, config.script} else places.get(str(script))
+            if wanted and where is not None and name not in given and wanted not in exports[where]:
+                whose = str(config.main and config.main.name) if where == place else f"the Worker {script!r}"
+                yield f"{whose} does not export {wanted}, {what} that env.{name} leads to"
 
 
 def guarded_of(config: Config, fakes: Mapping[str, Any]) -> str:

@@ -10,7 +10,7 @@ from emulator.engine.targets.python import NO_WAIT_FLAG
 from emulator.workers import setup
 from emulator.workers.bindings import Binding, Environment
 from emulator.workers.config import Config
-from emulator.workers.javascript.bindings import Bound, bound_of, durable_of, guarded_of
+from emulator.workers.javascript.bindings import Bound, bound_of, durable_of, guarded_of, not_exported
 from emulator.workers.javascript.bundling.bundle import bundle
 from emulator.workers.javascript.bundling.evaluating import FIRST_LINE, Evaluated, evaluating
 from emulator.workers.javascript.bundling.options import build_options
@@ -24,7 +24,7 @@ from emulator.workers.javascript.workerd.configuration import Script
 from emulator.workers.javascript.workerd.object_alarms import ObjectAlarms
 from emulator.workers.javascript.workerd.runtime import Workerd
 from emulator.workers.javascript.workerd.services import Services
-from emulator.workers.javascript.workflows import engine_of, script_of, workflows_of
+from emulator.workers.javascript.workflows import engine_of, rows_of, script_of, workflows_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -81,8 +81,9 @@ def load(
     dev_vars = remembered(("dev vars", folder), lambda: read_dev_vars(folder))
     given = {**dev_vars, **(secrets or {}), **(bindings or {})}
     loaded = [*runtime.loaded, Loaded(config, date, built, evaluated, given)]
-    engine = engine_of(folder)
+    engine = engine_of(folder) if any(rows_of(each.config) for each in loaded) else None
     workflows = {} if engine is None else workflows_of([each.config for each in loaded])
+    _check_exports(loaded)
     bound = _bound(loaded, workflows)
     setup.install(host.account, config, host.claimed)
     worker = Worker(
@@ -158,6 +159,15 @@ def _runtime(host: Host) -> JavaScript:
     made = JavaScript(host)
     host.deliveries.add(made)
     return made
+
+
+def _check_exports(loaded: list[Loaded]) -> None:
+    """Raise SourceRefused for bindings that lead to what no Worker exports."""
+    places = {each.config.script: place for place, each in enumerate(loaded)}
+    exports = [each.evaluated.exports for each in loaded]
+    for place, each in enumerate(loaded):
+        for lack in not_exported(each.config, place, each.given, places, exports):
+            raise SourceRefused(lack)
 
 
 def _bound(loaded: list[Loaded], workflows: Mapping[str, Workflow]) -> list[Bound]:

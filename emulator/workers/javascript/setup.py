@@ -1,4 +1,4 @@
-"""Fills the cache with workerd and esbuild, by npm; whole or not at all."""
+"""Fills the cache with workerd, esbuild and miniflare, by npm; whole or not at all."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def fill(say: Callable[[str], None]) -> Toolchain:
     try:
         (work / "package.json").write_text("{}\n", encoding="utf-8")
         packages = [f"{name}@{version}" for name, version in PINNED.items()]
-        say(f"installing {' and '.join(packages)} with npm, about 170 MB in {folder}")
+        say(f"installing {', '.join(packages)} with npm, about 210 MB in {folder}")
         began = real_seconds()
         _install(npm, packages, work)
         find(work)
@@ -72,8 +72,8 @@ def _npm() -> list[str]:
     wheel, node = node_wheel(), find_node()
     if wheel is None or node is None:
         raise NodeMissing(
-            "this machine has no npm, which installs workerd and esbuild: run `pip install 'cfq-lint[javascript]'`, which "
-            "brings Node and npm, or install Node"
+            "this machine has no npm, which installs workerd, esbuild and miniflare: run `pip install 'cfq-lint[javascript]'`, "
+            "which brings Node and npm, or install Node"
         )
     place = "node_modules" if sys.platform == "win32" else "lib/node_modules"
     return [str(node), str(wheel / place / "npm" / "bin" / "npm-cli.js")]

@@ -22,8 +22,8 @@ from emulator.workers.javascript.errors import PlatformUnsupported, ToolMissing
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-PINNED = {"workerd": "1.20261117.1", "esbuild": "0.28.2"}
-"""What the cache holds: npm packages, each at one version."""
+PINNED = {"workerd": "1.20261117.1", "esbuild": "0.28.2", "miniflare": "5.20261117.0-beta"}
+"""What the cache holds: npm packages, each at one version; of miniflare, which needs this workerd, only Workflows are used."""
 SETUP = "cfq-emulator setup javascript"
 
 _BRINGERS = ("wrangler", "@cloudflare/vite-plugin", "@cloudflare/vitest-pool-workers", "miniflare", "vite")

@@ -1,4 +1,4 @@
-"""Workflows: the engine that the project's miniflare brings along, run in our workerd as a Worker of the account, one for each.
+"""Workflows: the engine of the project's miniflare, else of the cache's, in our workerd: a Worker of the account for each.
 
 miniflare keeps the engine and the binding apart, and beside them what they check with:
 https://github.com/cloudflare/workers-sdk/tree/main/packages/miniflare/src/workers. As a Worker it is on virtual time.
@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from emulator.workers.javascript.bundling.evaluating import Evaluated, evaluating
-from emulator.workers.javascript.toolchain import resolve
+from emulator.workers.javascript.toolchain import SETUP, cache_folder, resolve
 from emulator.workers.javascript.workerd.configuration import Script, text
 
 if TYPE_CHECKING:
@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 
 ENGINE_DATE = "2024-10-22"
 """miniflare's own for it."""
-LACKING = "workflows run in the engine of miniflare, which this project has not installed: `npm install --save-dev wrangler`"
+LACKING = (
+    "workflows run in the engine of miniflare, which this project has not installed: `npm install --save-dev wrangler`, or "
+    f"`{SETUP}`"
+)
 _FOLDER = ("dist", "src", "workers")
 
 
@@ -42,9 +45,13 @@ class Engine(NamedTuple):
 
 
 def engine_of(folder: Path) -> Engine | None:
-    """That of the project's miniflare; None where it has none."""
-    home = resolve("miniflare", resolve("wrangler", folder) or folder)
-    return None if home is None else _read(home.joinpath(*_FOLDER))
+    """That of the project's miniflare, else of the cache's; None where there is none."""
+    for root in (resolve("wrangler", folder) or folder, cache_folder()):
+        home = resolve("miniflare", root)
+        engine = None if home is None else _read(home.joinpath(*_FOLDER))
+        if engine is not None:
+            return engine
+    return None
 
 
 @lru_cache(maxsize=4)

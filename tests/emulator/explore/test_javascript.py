@@ -11,6 +11,8 @@ from emulator.explore import at_most_once, no_message_lost
 from emulator.explore.schedule import Schedule
 from emulator.explore.story import Told
 from emulator.explore.world import World
+from emulator.pool.processes import processes
+from emulator.workers.javascript.workerd.process import POOL
 from tests.emulator.explore.twins import WORKERS
 
 pytestmark = pytest.mark.usefixtures("tools")
@@ -97,3 +99,14 @@ def test_a_worker_in_typescript_is_broken_by_one_fault():
     ]
     again = explore(payments, at_most_once("POST /charge"), replay=found.replay)
     assert str(again.error) == str(found.error) == "more than once: POST /charge 'order-7' (2 times)"
+
+
+def idle():
+    return len(POOL._idle)
+
+
+def test_a_copy_of_this_process_leaves_its_workerd_alone():
+    """Two processes that take their Workers' questions over one socket would get each other's."""
+    explore(payments, lambda: None, max_faults=0)
+    with processes(1, copies=True) as pool:
+        assert (idle() > 0, pool.submit(idle).result()) == (True, 0)

@@ -227,7 +227,6 @@ def test_a_test_stands_in_for_what_is_not_emulated(told):
 @pytest.mark.parametrize(("settings", "name"), [
     ({"ai": {"binding": "AI"}}, "AI"), ({"vectorize": [{"binding": "INDEX", "index_name": "i"}]}, "INDEX"),
     ({"hyperdrive": [{"binding": "PG", "id": "1"}]}, "PG"), ({"services": [{"binding": "BACK", "service": "back"}]}, "BACK"),
-    ({"workflows": [{"binding": "FLOW", "name": "f", "class_name": "F"}]}, "FLOW"),
     ({"durable_objects": {"bindings": [{"name": "OBJ", "class_name": "O", "script_name": "elsewhere"}]}}, "OBJ"),
 ])  # fmt: skip
 def test_what_is_not_emulated_says_so_by_name(emu, told, settings, name):
@@ -251,9 +250,15 @@ def test_outgoing_requests_go_to_the_tests_answer(told):
 
 
 def test_without_an_answer_a_request_is_refused(emu, told):
-    found, _ = told(f"{CATCH} return await caught(() => fetch('https://api.example/'));")
-    assert found.startswith("Error: GET https://api.example/ was refused")
-    assert any("api.example" in text for text in emu.report().warnings)
+    found, worker = told(f"""{CATCH}
+      const opened = async () => (await import("node:net")).connect(5432, "db.example");
+      const sockets = [import("cloudflare:sockets").then(({{ connect }}) => connect("db.example:5432").opened), opened().then((s) => new Promise((open, failed) => s.on("connect", open).on("error", failed)))];
+      return [await caught(() => fetch('https://api.example/')), ...(await Promise.allSettled(sockets)).map((each) => each.status)];""", compatibility_flags=["nodejs_compat"])
+    assert found[0].startswith("Error: GET https://api.example/ was refused")
+    assert found[1:] == ["rejected", "rejected"]
+    assert sum("a TCP socket to db.example:5432 was refused" in line.text for line in worker.console) == 2
+    for named in ("api.example", "db.example:5432"):
+        assert any(named in text for text in emu.report().warnings)
 
 
 def test_a_single_file_of_code(tools, tmp_path):  # noqa: ARG001

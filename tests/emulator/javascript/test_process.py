@@ -128,15 +128,20 @@ def test_what_durable_objects_hold_outlives_an_endless_loop(tmp_path):
         "migrations": [{"tag": "v1", "new_sqlite_classes": ["Counter"]}],
     }
     config = write(tmp_path, source, file="src/index.js", queues=consumes(max_retries=0), **settings)
+    pids = []
     for _ in range(2):
         with Emulator() as emu:
             emu.worker(config)
+            pids.append(_runtime(emu)._traffic.process.pid)
             _runtime(emu).patience_seconds = 0.5
             for body in ("work", "spin", "work"):
                 emu.queue("jobs").send(body)
                 emu.run_until_idle()
             emu.advance(61)
+            pids.append(_runtime(emu)._traffic.process.pid)
             assert emu.queue("other").bodies() == [[1, 1], [3, 3], ["rung", 3]]
+    assert pids[1] == pids[2]  # the next test has objects of its own, in the same process
+    assert len(set(pids)) == 3
 
 
 def test_a_process_that_dies_fails_its_batch_alone(emu, tmp_path):
@@ -153,15 +158,21 @@ def test_a_process_that_dies_fails_its_batch_alone(emu, tmp_path):
     assert (emu.queue("dead").bodies(), emu.queue("other").bodies()) == ([1], [2])
 
 
-@pytest.mark.parametrize(("source", "said"), [
-    ("export default { async queue( }", "src/index.js:1"),
-    ('import x from "nowhere-to-be-found"; export default { queue() { x(); } };', "nowhere-to-be-found"),
-    ('import { x } from "./missing"; export default { queue() { x(); } };', "./missing"),
-    ('throw new RangeError("at the top"); export default { queue() {} };', "RangeError: at the top"),
+@pytest.mark.parametrize(("source", "settings", "said"), [
+    ("export default { async queue( }", {}, "src/index.js:1"),
+    ('import x from "nowhere-to-be-found"; export default { queue() { x(); } };', {}, "nowhere-to-be-found"),
+    ('import { x } from "./missing"; export default { queue() { x(); } };', {}, "./missing"),
+    ('throw new RangeError("at the top"); export default { queue() {} };', {}, "RangeError: at the top"),
+    (ECHO, {"durable_objects": {"bindings": [{"name": "C", "class_name": "Counter"}]}},
+     "index.js does not export Counter, the class of the Durable Objects that env.C leads to"),
+    (ECHO, {"workflows": [{"binding": "F", "name": "f", "class_name": "Flow"}]},
+     "index.js does not export Flow, the class of the workflow that env.F leads to"),
+    (ECHO, {"services": [{"binding": "ME", "service": "w", "entrypoint": "Admin"}]},
+     "index.js does not export Admin, the entrypoint that env.ME leads to"),
 ])  # fmt: skip
-def test_what_cannot_start_is_told_in_one_message_and_leaves_nothing(ended, tmp_path, source, said):  # noqa: ARG001
+def test_what_cannot_start_is_told_in_one_message_and_leaves_nothing(ended, tmp_path, source, settings, said):  # noqa: ARG001
     before = _folders()
-    config = write(tmp_path, source, file="src/index.js", queues=consumes())
+    config = write(tmp_path, source, file="src/index.js", queues=consumes(), **settings)
     with Emulator() as emu:
         with pytest.raises(Refused) as refused:
             emu.worker(config)

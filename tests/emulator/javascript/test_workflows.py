@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
-import shutil
-import subprocess
-import tarfile
 
 import pytest
 
 from emulator import Emulator
-from tests.emulator.conftest import CACHE
+from emulator.workers.javascript import workflows
+from emulator.workers.javascript.toolchain import cache_folder
 from tests.emulator.javascript.workers import consumes, write
 
-MINIFLARES = ("5.20261117.0-beta",)
 SOURCE = """
 import { WorkflowEntrypoint } from "cloudflare:workers";
 import { NonRetryableError } from "cloudflare:workflows";
@@ -50,21 +46,10 @@ WORKFLOWS = [{"name": "orders", "binding": "ORDERS", "class_name": "Order"}]
 DAY = 86_400
 
 
-@pytest.fixture(scope="module", params=MINIFLARES)
-def config(request, tools, tmp_path_factory):  # noqa: ARG001 - it is run
-    """A project whose miniflare is there, and nothing that it depends on: its engine needs none of that."""
-    folder, named = tmp_path_factory.mktemp("workflows"), f"miniflare-{request.param}"
-    with (CACHE / ".lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not (CACHE / named).exists():
-            command = [shutil.which("npm"), "pack", "--silent", "--pack-destination", str(folder), f"miniflare@{request.param}"]
-            subprocess.run(command, check=True, timeout=300, cwd=folder)
-            with tarfile.open(folder / f"{named}.tgz") as packed:
-                packed.extractall(folder, filter="data")
-            shutil.move(folder / "package", CACHE / named)
-    (folder / "node_modules").mkdir()
-    (folder / "node_modules" / "miniflare").symlink_to(CACHE / named)
-    return write(folder, SOURCE, file="src/index.js", queues=consumes(), workflows=WORKFLOWS)
+@pytest.fixture(scope="module")
+def config(tools, tmp_path_factory):  # noqa: ARG001 - it is run
+    """A project without a miniflare: the cache's engine is taken."""
+    return write(tmp_path_factory.mktemp("workflows"), SOURCE, file="src/index.js", queues=consumes(), workflows=WORKFLOWS)
 
 
 def test_a_workflow_sleeps_retries_and_waits_on_virtual_time(config):
@@ -99,7 +84,12 @@ def test_a_workflow_that_fails_says_why(config):
 
 
 @pytest.mark.usefixtures("tools")
-def test_without_miniflare_an_error_names_it(emu, tmp_path):
+def test_without_miniflare_an_error_names_it(emu, tmp_path, monkeypatch):
+    (tmp_path / "node_modules").mkdir()
+    (tmp_path / "node_modules" / "miniflare").symlink_to(cache_folder() / "node_modules" / "miniflare")
+    monkeypatch.setattr(workflows, "cache_folder", lambda: tmp_path / "empty")
+    assert workflows.engine_of(tmp_path) is not None  # the project's own
+    (tmp_path / "node_modules" / "miniflare").unlink()
     emu.worker(write(tmp_path, SOURCE, file="src/index.js", queues=consumes(max_retries=0), workflows=WORKFLOWS))
     emu.queue("jobs").send({"start": {}})
     emu.run_until_idle()

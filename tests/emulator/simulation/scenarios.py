@@ -7,7 +7,7 @@ from fractions import Fraction
 from hypothesis import strategies as st
 
 from emulator.core.model import Consumer
-from emulator.simulate.scenario import BATCH, MESSAGE, Load, Scenario, Setting
+from emulator.simulate.scenario import BATCH, MESSAGE, Load, Scenario, Seen, Setting, Traffic
 
 S = 1_000_000
 FLOWS = ("sent", "delivered", "acked", "retried", "dead_lettered", "dropped", "expired")
@@ -22,6 +22,17 @@ def scenario(*, seconds=600, rate=500, outage=None, failure=0.03, processing_us=
     if consumer.dead_letter_queue is not None:
         queues.append(Setting("dead", dead, dead_letters=True))
     return Scenario(load, tuple(queues), "a test")
+
+
+@st.composite
+def traffics(draw, seconds):
+    """What an account may have measured, with hours of a few seconds."""
+    hour_us = draw(st.sampled_from([S, 5 * S, 7_000_001]))
+    counts = draw(st.lists(st.sampled_from([0, 1, 3, 20, 200]), min_size=1, max_size=seconds * S // hour_us))
+    lots = tuple((n * hour_us, (n + 1) * hour_us, count) for n, count in enumerate(counts) if count)
+    dark = tuple((n * hour_us, (n + 1) * hour_us) for n in sorted(draw(st.sets(st.integers(0, len(counts) - 1), max_size=1))))
+    share, took_us = draw(st.sampled_from([0.0, 0.1, 1.0])), draw(st.sampled_from([None, 0, 850_003]))
+    return Traffic(lots, share, dark, 1_000, Seen("a week", 1, 2, 3, 4, 5, 6, None), took_us)
 
 
 @st.composite
@@ -53,7 +64,8 @@ def scenarios(draw):
         seed=draw(st.integers(0, 9)),
         drain=draw(st.booleans()),
     )
-    queues = [Setting("jobs", consumer, draw(st.sampled_from([0, 0, 1, 2])), retention, loaded=True)]
+    traffic = draw(traffics(seconds)) if draw(st.sampled_from([False, False, True])) else None
+    queues = [Setting("jobs", consumer, draw(st.sampled_from([0, 0, 1, 2])), retention, loaded=True, traffic=traffic)]
     if dead_letters:
         queues.append(Setting("dead", None, message_retention_period=draw(st.sampled_from([345_600, 60])), dead_letters=True))
     return Scenario(load, tuple(queues), "drawn")

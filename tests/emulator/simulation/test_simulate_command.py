@@ -164,3 +164,52 @@ def test_it_works_without_what_only_the_server_needs(folder):
 def test_the_free_plan_and_a_load_too_large_for_it(folder):
     said = run(folder, "wrangler.jsonc", "--rate", "1/s", "--duration", "10m", "--plan", "free").stdout
     assert "10,000 operations a day" in " ".join(said.split())
+
+
+def facts(folder, **measured):
+    """A file as `cfq-lint audit --write-facts` writes it: four hours, in the second of which nothing succeeded."""
+    hours = [
+        {"hour": 0, "written": 60, "delivered": 66, "succeeded": 60, "bytes_written": 120_000, "operations": 190, "backlog_messages": 2.0},
+        {"hour": 1, "written": 30, "delivered": 120, "succeeded": 0, "dead_lettered": 30, "bytes_written": 60_000, "operations": 180, "backlog_messages": 9.0},
+        {"hour": 3, "written": 10, "delivered": 11, "succeeded": 10, "bytes_written": 20_000, "operations": 31},
+    ]  # fmt: skip
+    window = {"start": "2026-01-01T00:00:00Z", "end": "2026-01-01T04:00:00Z", "workers": {"shop": {"requests": 4, "wall_us": 3_000_000.0}}}
+    queues = {"queues": {"orders": {"id": "1", "hours": hours}}}
+    (folder / "facts.json").write_text(json.dumps({"measured": {**window, **queues, **measured}}), encoding="utf-8")
+
+
+def test_what_the_account_measured_is_run_again_with_other_settings_beside_it(folder):
+    facts(folder)
+    one = json.loads(run(folder, ".", "--from-account", "facts.json", "--format", "json").stdout)
+    [orders, dead] = one["queues"]
+    assert orders["measured"] == {
+        "window": "4 hours to 2026-01-01T04:00:00Z", "sent": 100, "delivered": 197, "acked": 70, "dead_lettered": 30, "dropped": 0, "operations": 401,
+        "backlog_max": 9.0, "failure": 1 - 70 / 77, "size_bytes": 2_000, "processing_seconds": 0.75,
+    }  # fmt: skip
+    assert "measured" not in dead
+    assert one["load"] | {"rate_per_second": 100 / 14_400, "duration_seconds": 14_400, "failure_mode": "message", "size_bytes": 2_000} == one["load"]
+    assert (orders["totals"]["sent"], orders["totals"]["dead_lettered"], dead["totals"]["sent"]) == (100, 30, 30)
+    assert [(each["start_seconds"], each["end_seconds"]) for each in orders["outages"]] == [(3_600, 7_200)]
+    both = run(folder, ".", "--from-account", "facts.json", "--compare-set", "max_retries=50", "--compare-set", "retry_delay=100").stdout
+    assert "what the account measured in 4 hours to 2026-01-01T04:00:00Z, hour by hour: 100 messages; 9.09 % of deliveries fail" in " ".join(both.split())
+    rows = {line[:19].strip(): line[19:].split() for line in both.partition("orders\n")[2].partition("\n\n")[0].splitlines()}
+    assert rows[""] == ["measured", "[A]", "[B]"]
+    assert rows["sent"] == ["100", "100", "100"]
+    assert rows["dead-lettered"] == ["30", "30", "0"]
+    assert rows["largest backlog"][:2] == ["9", "(an"]
+
+
+@pytest.mark.parametrize(("measured", "options", "said"), [
+    ({}, ["--rate", "1/s", "--size", "1KB"], "--from-account brings what --rate, --size would say: leave them out"),
+    ({"queues": {"others": {"id": "2", "hours": [{"hour": 0, "written": 1}]}}}, [], ".: nothing was written to its queues in 4 hours to 2026-01-01T04:00:00Z"),
+    ({"missing": {"operations": "no permission"}}, [], "facts.json: messages were not counted: no permission"),
+    ({"end": "2026-01-01T03:30:00Z"}, [], "a window has whole hours"),
+    ({}, ["--sweep", "rate=1/s,2/s"], "the rate is what the account measured, hour by hour, and cannot be set"),
+])  # fmt: skip
+def test_what_cannot_be_run_again_is_said(folder, measured, options, said):
+    facts(folder, **measured)
+    assert said in run(folder, ".", "--from-account", "facts.json", *options, code=2).stderr
+
+
+def test_a_load_or_an_account_is_needed(folder):
+    assert "what is sent? Give --rate 500/s, or --from-account FACTS" in run(folder, ".", code=2).stderr

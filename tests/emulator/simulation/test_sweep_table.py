@@ -193,7 +193,7 @@ def test_a_setting_longer_than_a_block_is_wrapped():
         "rate_per_second": 1.0, "duration_seconds": 1.0, "outages": [], "failure": 0.0, "processing_per_message_seconds": 0.0,
         "processing_seconds": 0.0, "failure_mode": "batch", "size_bytes": 1, "plan": "free", "seed": 0,
     }  # fmt: skip
-    text = outline.text([row], {"label": "x" * 100, "load": load}, 40)
+    text = outline.text([row], {"label": "x" * 100, "load": load, "queues": []}, 40)
     assert max(map(len, text.splitlines())) <= 40
 
 

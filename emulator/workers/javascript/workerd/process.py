@@ -27,6 +27,8 @@ START_SECONDS = 30.0
 """So long workerd may take to answer its first request."""
 CONFIG, DRIVER, PARENT, SAID, OBJECTS = "config.capnp", "driver.sock", "parent.sock", "said", "objects"
 """Files of the folder: the configuration, the socket that workerd listens on, ours, what workerd writes, what objects hold."""
+_OF_ALL = "metadata."
+"""In the folder of a class: what workerd keeps of no single object."""
 _LOOK_SECONDS, _CALL_BYTES = 0.002, 16
 _WAITS = {"x86_64": (b"232", b"281", b"441"), "aarch64": (b"22", b"441")}.get(platform.machine())
 """The numbers of epoll_wait, epoll_pwait and epoll_pwait2 on this processor; None where they are not known."""
@@ -50,6 +52,8 @@ class Process:
         self.key = key
         self.folder = Path(tempfile.mkdtemp(prefix="cfq-workerd-"))
         self.listener = socket.socket(socket.AF_UNIX)
+        self.kept: Connection | None = None
+        """A WebSocket to the driver that nobody uses now: to open one costs workerd as much as a batch."""
         self._child: subprocess.Popen[bytes] | None = None
         self._call: FileIO | None = None
         self._end = weakref.finalize(self, _stop, os.getpid(), None, self.folder, self.listener)
@@ -92,7 +96,8 @@ class Process:
         """Wait until a request has been answered: the socket's file stands before anybody listens."""
         until = real_seconds() + START_SECONDS
         while real_seconds() < until and child.poll() is None:
-            with contextlib.suppress(OSError), contextlib.closing(self.control(max(0.1, until - real_seconds()))):
+            with contextlib.suppress(OSError):
+                self.kept = self.control(max(0.1, until - real_seconds()))
                 return
             wait_really(_LOOK_SECONDS)
         said = self.said()
@@ -101,7 +106,10 @@ class Process:
         raise SourceRefused(said or f"workerd ended with {child.returncode} and said nothing")
 
     def control(self, seconds: float) -> Connection:
-        """A WebSocket to the driver. Raises OSError where it does not stand after so long."""
+        """A WebSocket to the driver, the one that was kept or another. Raises OSError where it does not stand after so long."""
+        if self.kept is not None:
+            connection, self.kept = self.kept, None
+            return connection
         connection = self.connect()
         try:
             connection.sock.settimeout(seconds)
@@ -165,6 +173,12 @@ class Process:
         """Its id; 0 where it did not start."""
         return 0 if self._child is None else self._child.pid
 
+    def forget_objects(self) -> None:
+        """Take away what Durable Objects have kept, and leave what workerd has open for all. None of them may be there."""
+        for each in (self.folder / OBJECTS).glob("*/*"):
+            if not each.name.startswith(_OF_ALL):
+                each.unlink(missing_ok=True)
+
     def end(self) -> None:
         """End it, and leave its folder."""
         if self._child is not None:
@@ -174,6 +188,9 @@ class Process:
     def stop(self) -> None:
         """End it and take its folder away; twice does nothing."""
         self._look_no_more()
+        if self.kept is not None:
+            self.kept.close()
+            self.kept = None
         self._end()
 
 
@@ -214,6 +231,10 @@ class Pool:
         while len(self._idle) > self._most:
             self._idle.pop(0).stop()
 
+    def forget(self) -> None:
+        """Know of none: they are those of the process of which this one is a copy, and go on there."""
+        self._idle.clear()
+
     def close(self) -> None:
         """End all."""
         while self._idle:
@@ -224,3 +245,5 @@ IDLE_MOST = 2
 """So many wait for another test: who tests two Workers in turn starts neither twice."""
 POOL = Pool(IDLE_MOST)
 atexit.register(POOL.close)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=POOL.forget)

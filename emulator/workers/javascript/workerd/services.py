@@ -123,6 +123,17 @@ class Services:
 
     # --- the world outside
 
+    def socket_refused(self, place: int, address: str) -> Reply:
+        """The answer to `connect()` of cloudflare:sockets, and to what Node's modules make of it."""
+        worker = self.workers[place]
+        text = (
+            f"a TCP socket to {address} was refused: sockets are not emulated, and the network is never reached. Give the "
+            "test's own object for what opens it: emu.worker(…, env={…})"
+        )
+        worker.hear("warn", text)
+        self._host.warn(f"{worker!r}: {text}")
+        return Reply(502, b"", reason=text)
+
     def _outgoing(self, worker: Served, responder: Callable[[Outgoing], Any] | None, request: Request) -> Any:
         headers = {name: value for name, value in request.headers.items() if name not in {"x-cfq", "content-length", "host"}}
         sent = Outgoing(request.method, request.target, headers, request.body, moment(self._host.now_us()))

@@ -354,6 +354,10 @@ class Traffic:
             self._told.clear()
 
     def close(self) -> None:
-        """Close everything but the process."""
+        """Close everything but the process, and what the next who uses it can go on with."""
+        control = self._control
+        if control is not None and self.process.alive and not (self._told or control.data or control.closed):
+            self._selector.unregister(control.sock)
+            self.process.kept, self._control = control, None
         self.abandon()
         self._selector.close()
