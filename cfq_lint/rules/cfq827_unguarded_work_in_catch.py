@@ -66,7 +66,7 @@ from __future__ import annotations
 from cfq_lint.facts import limits
 from cfq_lint.model.finding import Related, Severity
 from cfq_lint.rules import signs
-from cfq_lint.rules._ways import calls, in_order, nearest, order, per_queue, settling, token
+from cfq_lint.rules._ways import calls, in_order, nearest, order, per_queue, settling, stands_in, token
 from cfq_lint.rules.rule import CODE, SOURCE_CODE, Rule
 from cfq_lint.worker_code.following.effects import returns_errors
 from cfq_lint.worker_code.ways.state import PERHAPS, RETRY, TELL, TIDY
@@ -107,11 +107,12 @@ def _risked(handled: Handled) -> Iterator[tuple[Mark, Mark]]:
             continue
         for state, failure in _failed(in_order(settled.states)):
             called = known.get(state.risked) if state.risked is not None else None
-            if called is None or state.settled or _at(known, called.mark, failure) not in escaping:
+            at = _at(known, called.mark, failure) if called is not None else None
+            if called is None or at is None or state.settled or at not in escaping:
                 continue
             if called.effect in {TELL, TIDY} or (called.effect == PERHAPS and not called.related) or returns_errors(called):
                 continue
-            yield _at(known, called.mark, failure), settled.mark
+            yield at, settled.mark
 
 
 def _failed(states: Iterable[State]) -> Iterator[tuple[State, Failure]]:
@@ -121,9 +122,10 @@ def _failed(states: Iterable[State]) -> Iterator[tuple[State, Failure]]:
             yield state, failure
 
 
-def _at(known: dict[Mark, Called], mark: Mark, failure: Failure) -> Mark:
-    """The place in the `catch` that leads to a call."""
-    return nearest(known[mark], failure.caught) if mark in known else mark
+def _at(known: dict[Mark, Called], mark: Mark, failure: Failure) -> Mark | None:
+    """The place in the `catch` that leads to a call, None where the call comes after that."""
+    at = nearest(known[mark], failure.caught) if mark in known else mark
+    return at if not failure.caught.is_catch or stands_in(at, failure.caught) else None
 
 
 RULE = Rule(
