@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from cfq_lint.facts.errors import LinterError, Unreadable
 from cfq_lint.facts.record import record
-from cfq_lint.model.sources import MODULES, program_of
+from cfq_lint.model.sources import program_of, renewed
 from cfq_lint.model.wrangler import Worker
 from cfq_lint.run.engine import FileResult, Report, judge
 from cfq_lint.run.lint import complete, find_files, finish
@@ -132,11 +132,11 @@ class Workspace:
         self._report = None
         self.is_behind = True
         self._forget(named(absolute))
+        text = Surroundings(self.buffers).files().read(absolute)
         for file, asked in self._asked.items():
             if absolute in asked:
                 self._forget(file)
-                kept = self._kept.pop(file, {})
-                self._kept[file] = {MODULES: kept[MODULES]} if MODULES in kept else {}
+                self._kept[file] = renewed(self._kept.get(file, {}), absolute, text)
 
     def _forget(self, file: str) -> None:
         """Judge a file again when the report is asked for; if all of it was judged before, all of it."""

@@ -312,6 +312,7 @@ class Calls(Foreign):
             made = self.foreign(node, opaque, given, states, room, out, is_ours=not is_related)
             if function.module is not None and id(node) in self.called:
                 self.called[id(node)].unfollowed = Mark(lambda_, function.module)
+                lambda_.is_known = True
             return made
         function.name = name
         if node is self.unused and self.only_tells(function, given):
