@@ -145,7 +145,7 @@ class Calls(Foreign):
                 self.mark(node, room),
             )
             return Value(OPAQUE), states
-        if receiver.kind in {DATA, RESULT, OPAQUE} and any(each.kind == FUNCTION for each in given):
+        if receiver.kind in {DATA, RESULT, OPAQUE} and FUNCTION in [each.kind for each in given]:
             looped = self._over_unknown(node, receiver, name, given, states, room, out)
             if looped is not None:
                 return looped

@@ -114,7 +114,7 @@ def effect_of(called: Called) -> str:
     return _effect(called.chain, called.text, called.on_env)
 
 
-@lru_cache(4096)
+@lru_cache(1024)
 def _effect(chain: tuple[str, ...], text: str, on_env: bool) -> str:
     name = chain[-1] if chain else "?"
     if _WRITES_SQL.search(text):

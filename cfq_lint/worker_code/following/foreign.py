@@ -189,7 +189,7 @@ class Foreign(Expressions):
             return receiver, states
         result = Value(OPAQUE, related=called.related)
         result.chain, result.call, result.text, result.whole = called.chain, called, called.text, called.whole
-        result.fresh = next((each.fresh for each in called.all_given if each.fresh), "")
+        result.fresh = [*filter(None, [each.fresh for each in called.all_given]), ""][0]
         if called.effect not in {WORK, TELL} and ERROR in {each.kind for each in (*given, receiver) if each is not None}:
             result.guard = (OF_ERROR, True, None)  # whoever asks for what it gives asks of the error
         if inner:
