@@ -83,7 +83,7 @@ class Forward:
             why = "another node leads"
         except (httpx.ConnectError, httpx.ConnectTimeout):
             raise
-        except httpx.TransportError as error:
+        except (httpx.TransportError, RuntimeError) as error:  # uvloop's word for a connection that was closed meanwhile
             why = type(error).__name__
         finally:
             asked.cancel()
