@@ -8,6 +8,7 @@ import time
 from contextlib import ExitStack, suppress
 from itertools import cycle
 from typing import TYPE_CHECKING, Self
+from urllib.parse import urlsplit
 
 import httpx
 
@@ -15,6 +16,7 @@ from emulator.core import events as happened
 from emulator.engine.journal import replay
 from emulator.engine.journal.postgres import PostgresJournal
 from tests.emulator.core_dump import dump
+from tests.emulator.server.cable import Cable
 from tests.emulator.server.servers import OFTEN, Forked, Nursery, pull_queue
 from tests.emulator.server.test_durability_over_http import Load, number_of, rest_of
 
@@ -31,12 +33,15 @@ QUICK = tuple(
 
 
 class Team:
-    """Nodes that share a database."""
+    """Three nodes that share a database, each with a cable of its own to it."""
 
-    def __init__(self, folder: Path, url: str, size: int = 3, settings: tuple = OFTEN) -> None:
-        self.url = url
-        self.nursery = Nursery(folder)
-        self.nodes = [Forked("--log", "off", folder=folder, db=url, settings=settings, nursery=self.nursery) for _ in range(size)]
+    def __init__(self, folder: Path, url: str, settings: tuple = OFTEN) -> None:
+        self.url, self.nursery = url, Nursery(folder)
+        port = urlsplit(url).port
+        self.cables = [Cable(port) for _ in range(3)]
+        urls = [url.replace(f":{port}/", f":{cable.port}/") for cable in self.cables]
+        options = {"folder": folder, "settings": settings, "nursery": self.nursery}
+        self.nodes = [Forked("--log", "off", db=url, **options) for url in urls]
 
     def roles(self) -> list[str]:
         """What each node says of itself; "" where it does not answer."""
@@ -64,6 +69,8 @@ class Team:
             node.kill()
             if failed:
                 print(node.log.read_text()[-5_000:])
+        for cable in self.cables:
+            cable.close()
         self.nursery.close()
 
 
@@ -150,6 +157,16 @@ def freeze(team: Team, load: TeamLoad) -> float:
     os.kill(leader.pid, signal.SIGSTOP)
     took = load.stands_still(since)
     os.kill(leader.pid, signal.SIGCONT)
+    return took
+
+
+def cut(team: Team, load: TeamLoad) -> float:
+    """Cut the leader off from the database until another one leads; how long nothing was stored."""
+    leader, since = team.leader(), time.monotonic()
+    cable = team.cables[team.nodes.index(leader)]
+    cable.cut()
+    took = load.stands_still(since)
+    cable.mend()
     return took
 
 
