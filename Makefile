@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 # One more than there are processors: many tests wait for a server, a browser or npm.
 WORKERS ?= $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)')
 
-.PHONY: demo test bench lint generate mutants editor window playground site clean
+.PHONY: demo test bench soak lint generate mutants editor window playground site clean
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -39,6 +39,9 @@ bench: $(STAMP) ## measure beside the peers; they are installed into .bench
 	$(BIN)/python tests/bench/simulate_bench.py
 	$(BIN)/python tests/bench/explore_bench.py
 	$(BIN)/python -m tests.bench.editor_bench
+
+soak: $(STAMP) ## three nodes on one PostgreSQL: leaders killed and frozen, the database restarted, for some minutes
+	$(BIN)/python -m tests.bench.nodes_soak
 
 mutants: $(STAMP) ## put faults into the emulator's core and see that the tests find each
 	$(BIN)/python -m tests.mutants

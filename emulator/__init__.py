@@ -18,22 +18,34 @@ __all__ = [
     "result_of",
 ]  # fmt: skip
 
-_ROOMS = {
-    "Delivery": "engine.ledger.records", "Emulator": "testing.emulator", "Fate": "engine.ledger.records",
-    "Faults": "engine.faults", "Limits": "core.limits", "Outgoing": "workers.outgoing", "Queue": "testing.queue",
-    "Refused": "core.refusals", "Response": "workers.python.javascript.http_values", "create_batch": "testing.hand_made",
-    "result_of": "testing.hand_made",
-}  # fmt: skip
-
 
 def __getattr__(name: str) -> object:
     """Load a public name when it is first asked for: every pytest run loads this package, few use it."""
-    if name not in __all__:
-        raise AttributeError(f"module 'emulator' has no attribute {name!r}")
-    from importlib import import_module
+    room: object
+    if name == "Emulator":
+        from emulator.testing import emulator as room
+    elif name == "Queue":
+        from emulator.testing import queue as room
+    elif name in {"create_batch", "result_of"}:
+        from emulator.testing import hand_made as room
+    elif name in {"Delivery", "Fate"}:
+        from emulator.engine.ledger import records as room
+    elif name == "Faults":
+        from emulator.engine import faults as room
+    elif name == "Limits":
+        from emulator.core import limits as room
+    elif name == "Refused":
+        from emulator.core import refusals as room
+    elif name == "Outgoing":
+        from emulator.workers import outgoing as room
+    elif name == "Response":
+        from emulator.workers.python.javascript import http_values as room
+    elif name == "explore":  # a room that is itself the name: it can be called, and holds more
+        import emulator.explore
 
-    if name == "explore":  # a room that is itself the name: it can be called, and holds more
-        return import_module("emulator.explore")
-    value = getattr(import_module(f"emulator.{_ROOMS[name]}"), name)
+        return emulator.explore
+    else:
+        raise AttributeError(f"module 'emulator' has no attribute {name!r}")
+    value: object = getattr(room, name)
     globals()[name] = value
     return value

@@ -99,7 +99,7 @@ def explain(facts: Facts, clean: Callable[[str], str] = str) -> None:
     """Say beside the report of each number that was measured how it was reckoned, and how to ask for it. Raises Usage."""
     if facts.measured is None:
         raise Usage("--explain-numbers needs what the account measured: read the account, or name --facts that hold it")
-    print(clean(explained(facts.measured)), end="", file=sys.stderr)
+    print(clean(explained(facts, facts.measured)), end="", file=sys.stderr)
 
 
 def _rendered(values: dict[str, Any], what: Any, problems: tuple[str, ...], outputs: tuple[Any, Any, Any]) -> str:

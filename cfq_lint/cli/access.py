@@ -139,6 +139,9 @@ def timeout(values: dict[str, Any]) -> float:
     return seconds
 
 
+WINDOW = "7d"
+
+
 def window(values: dict[str, Any]) -> int | None:
     """The seconds of `--window`, in whole hours; None where the analytics are left out. Raises Usage."""
     if values["no_analytics"]:
@@ -146,7 +149,7 @@ def window(values: dict[str, Any]) -> int | None:
             raise Usage("--analytics and --no-analytics exclude each other")
         return None
     try:
-        seconds = quantities.duration(values["window"])
+        seconds = quantities.duration(values["window"] or WINDOW)
     except WrongQuantity:
         seconds = Fraction(0)
     if not HOUR_SECONDS <= seconds <= limits.ANALYTICS_WINDOW_SECONDS or seconds % HOUR_SECONDS:

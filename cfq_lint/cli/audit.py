@@ -124,7 +124,11 @@ def _facts(values: dict[str, Any], workers: tuple[Worker, ...], token: Secret | 
         if len(values["facts"]) > 1:
             raise Usage("--facts takes one snapshot, which is of one account: audit one after another")
         one_account(values["account_id"], workers)
-        return read_snapshot(values["facts"][0], is_account=True)
+        facts = read_snapshot(values["facts"][0], is_account=True)
+        if values["window"] and facts is not None:
+            own = "none" if facts.measured is None else facts.measured.window
+            raise Usage(f"--window is for an account that is read; the snapshot has a window of its own ({own}): leave one out")
+        return facts
     found = access(values, workers, token)
     if found is None:
         if values["write_facts"]:

@@ -69,7 +69,7 @@ AUDIT: tuple[Option, ...] = (
     Option("format", VALUE, "How to show it; html is a page.", "FORMAT", (*FORMATS, "html"), "text"),
     Option("no-analytics", FLAG, "Leave out what the account measured."),
     Option("analytics", FLAG, "Read what the account measured, where the token may (the default)."),
-    Option("window", VALUE, "How far back to look at what was measured: 1h to 31d.", "TIME", default="7d"),
+    Option("window", VALUE, "How far back to look at what was measured: 1h to 31d. [default: 7d]", "TIME"),
     Option("from-account", FLAG, "With --estimate: take rates, sizes, failures and times from what was measured."),
     Option("explain-numbers", FLAG, "Say of each number that was measured how it was reckoned, and show its query."),
     Option("rate", VALUE, "With --estimate: messages sent to each queue, as 500/s, 30/min or 1M/day.", "RATE"),

@@ -5,17 +5,22 @@ from __future__ import annotations
 import os
 
 from cfq_lint.worker_code.modules.built import Sources, is_built
+from cfq_lint.worker_code.modules.module import TOO_DEEP, read
 from cfq_lint.worker_code.modules.paths import join
 from cfq_lint.worker_code.modules.program import Program, load
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from cfq_lint.model.wrangler import Environment, Field
     from cfq_lint.source.files import Files
+    from cfq_lint.worker_code.modules.module import Module
 
 _ENDINGS = (".py", ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".tsx", ".jsx")
 MODULES = "modules"
 """Where modules are in `Files.kept` that were read: they serve again for another text of the same file."""
+_ASIDE = "aside"
 _NAME_IT = "name its source in the setting `source`"
 
 
@@ -54,6 +59,31 @@ def _read(entry: str, environment: Environment, files: Files, aliases: dict[str,
     if os.path.splitext(entry)[1] and not entry.endswith(_ENDINGS):
         return Program(entry, None, f"{entry} is neither Python, JavaScript nor TypeScript")
     return Program(entry, None, f"{entry} cannot be read", f"build it, correct `main`, or {_NAME_IT}")
+
+
+def renewed(kept: dict[object, Any], path: str, text: str | None) -> dict[object, Any]:
+    """What stays of `Files.kept` when a file, by its absolute path, has another text.
+
+    Programs stay where nothing can differ that was found out about them. Modules do in any case, to be read again in parts.
+    Where the text does not parse, the programs are put aside for the next one.
+    """
+    modules: dict[str, Module] = kept.get(MODULES, {})
+    programs = {key: each for key, each in kept.items() if key not in {MODULES, _ASIDE}}
+    if _ASIDE in kept:
+        programs = kept[_ASIDE][1] if kept[_ASIDE][0] == path else {}
+    name = next((each for each in modules if os.path.abspath(each) == path), None)
+    if name is None or text is None or is_built(text):
+        return {MODULES: modules}
+    known = modules.pop(name)
+    new = read(name, text, known)
+    if isinstance(new, str):
+        if new == TOO_DEEP:
+            return {MODULES: modules}
+        modules[name] = known
+        return {MODULES: modules, _ASIDE: (path, programs)}
+    modules[name] = new
+    holds = all(program.renew(new) for several in programs.values() for program in several)
+    return {MODULES: modules, **programs} if holds else {MODULES: modules}
 
 
 def _texts(field: Field | None) -> dict[str, str]:

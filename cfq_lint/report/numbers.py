@@ -6,11 +6,34 @@ import json
 
 from cfq_lint.drawing.lines import printable
 from cfq_lint.facts.quantities import number
-from cfq_lint.model.measured import INVOCATIONS, OPERATIONS, QUERIES, document, figures, moment, operations_by_day
+from cfq_lint.model.kept_promises import (
+    NEAR_PERCENT,
+    concurrency,
+    full_hours,
+    late_hours,
+    promised_seconds,
+    pushed,
+    taken_at_once,
+)
+from cfq_lint.model.measured import (
+    BACKLOG,
+    CONCURRENCY,
+    INVOCATIONS,
+    OPERATIONS,
+    QUERIES,
+    Figure,
+    document,
+    figures,
+    moment,
+    operations_by_day,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from cfq_lint.model.measured import Measured
+    from collections.abc import Iterator
+
+    from cfq_lint.model.account_facts import Facts, QueueFacts
+    from cfq_lint.model.measured import Measured, QueueMeasured
 
 _WORKER = {
     "requests": ("invocations", "sum{requests}"),
@@ -26,13 +49,13 @@ _WORKER = {
 }
 
 
-def explained(measured: Measured) -> str:
+def explained(facts: Facts, measured: Measured) -> str:
     """A line for each number, and the queries with their variables, so that anybody can ask again."""
     lines = [f"numbers measured in {measured.window}:"]
-    for queue in measured.queues:
+    for queue, hours in measured.queues.items():
+        known = [*figures(measured, queue).values(), *_counted_hours(measured, hours, facts.queues.get(queue))]
         lines += [
-            f"  {printable(queue)}: {each.name} = {number(each.value)} {each.unit}: {each.how} [{each.query}]"
-            for each in figures(measured, queue).values()
+            f"  {printable(queue)}: {each.name} = {number(each.value)} {each.unit}: {each.how} [{each.query}]" for each in known
         ]
     for day, operations in operations_by_day(measured).items():
         how = "sum{billableOperations} of all these queues"
@@ -55,3 +78,22 @@ def explained(measured: Measured) -> str:
         lines += [document(name), f"variables: {json.dumps(variables)}"]
     names = ", ".join(f"{each.id} is {printable(queue)}" for queue, each in measured.queues.items())
     return "\n".join([*lines, "", f"queues: {names or 'none'}"]) + "\n"
+
+
+def _counted_hours(measured: Measured, known: QueueMeasured, facts: QueueFacts | None) -> Iterator[Figure]:
+    """How many hours were late or full, with the hours and what was measured in them."""
+    consumer = None if facts is None else pushed(facts)
+    if facts is None or consumer is None:
+        return
+    if late := late_hours(known, facts):
+        most = number(promised_seconds(facts, consumer))
+        each = ", ".join(f"{measured.at(hour.number)} ({number(hour.lag_ms or 0)} ms)" for hour in late)
+        yield Figure("late_hours", len(late), "hours", f"avg{{lagTime}} above the settings' {most} s: {each}", OPERATIONS)
+    if full := full_hours(known, facts):
+        least = number(concurrency(consumer) * NEAR_PERCENT / 100)
+        each = ", ".join(
+            f"{measured.at(hour.number)} ({number(hour.concurrency or 0)}; {number(hour.backlog_messages or 0)} messages)"
+            for hour in full
+        )
+        how = f"avg{{concurrency}} from {least} on, avg{{messages}} up by more than {taken_at_once(consumer):,}: {each}"
+        yield Figure("full_hours", len(full), "hours", how, f"{CONCURRENCY}, {BACKLOG}")

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 WORKER, HTTP_PULL = "worker", "http_pull"
 ACCOUNT_PLACE = Place("account", Lines(""), 0, 0)
 """Where stands what stands in no file."""
-NEAR_PERCENT = 80
-"""From which share of a limit on something is close to it; the share is ours, not Cloudflare's."""
 
 
 @record

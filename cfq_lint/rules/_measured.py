@@ -5,20 +5,19 @@ In messages, what changes from day to day stands in brackets, so that a baseline
 
 from __future__ import annotations
 
-from cfq_lint.facts import limits
 from cfq_lint.facts.record import record
-from cfq_lint.rules._account import HTTP_PULL, WORKER, Account
+from cfq_lint.rules._account import HTTP_PULL, Account
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cfq_lint.model.account_facts import ConsumerFacts, Facts, QueueFacts
+    from cfq_lint.model.account_facts import Facts, QueueFacts
+    from cfq_lint.model.finding import Finding
     from cfq_lint.model.measured import Measured, QueueMeasured
     from cfq_lint.model.topology import Topology
     from cfq_lint.rules._account import Spot
-
-_MS_PER_SECOND = 1_000
+    from cfq_lint.rules.rule import Rule
 
 
 @record
@@ -33,11 +32,6 @@ class Seen:
     is_dead_letter_queue: bool
 
     @property
-    def pushed(self) -> ConsumerFacts | None:
-        """The Worker's consumer that it has in the account."""
-        return next((each for each in self.facts.consumers or () if each.type == WORKER), None)
-
-    @property
     def is_consumed(self) -> bool:
         """Whether it has a consumer in the account."""
         return bool(self.facts.consumers)
@@ -46,6 +40,10 @@ class Seen:
     def is_pulled(self) -> bool:
         """Whether it is pulled from."""
         return any(each.type == HTTP_PULL for each in self.facts.consumers or ())
+
+    def finding(self, rule: Rule, message: str) -> Finding:
+        """What a rule says of it, where the run first names it."""
+        return rule.finding(self.spot.place, message, environment=self.spot.environment, severity=self.spot.severity)
 
 
 def seen(topology: Topology, facts: Facts) -> Iterator[Seen]:
@@ -57,25 +55,3 @@ def seen(topology: Topology, facts: Facts) -> Iterator[Seen]:
         if queue in account.queues:
             is_dead = queue in account.dead_letter_queues
             yield Seen(queue, hours, account.queues[queue], account.spot(queue), facts.measured, is_dead)
-
-
-def batch_size(consumer: ConsumerFacts) -> int:
-    """The most messages of a batch."""
-    return consumer.settings.get("batch_size") or limits.BATCH_SIZE_DEFAULT
-
-
-def batch_seconds(consumer: ConsumerFacts) -> float:
-    """How long a batch waits to be filled."""
-    wait = consumer.settings.get("max_wait_time_ms")
-    return limits.BATCH_TIMEOUT_SECONDS_DEFAULT if wait is None else wait / _MS_PER_SECOND
-
-
-def retries(consumer: ConsumerFacts) -> int:
-    """How often a message is retried."""
-    most = consumer.settings.get("max_retries")
-    return limits.RETRIES_DEFAULT if most is None else most
-
-
-def concurrency(consumer: ConsumerFacts) -> int:
-    """The most invocations at a time."""
-    return consumer.settings.get("max_concurrency") or limits.CONCURRENCY_MAX

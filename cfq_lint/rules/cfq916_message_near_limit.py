@@ -44,8 +44,8 @@ from __future__ import annotations
 
 from cfq_lint.facts import limits
 from cfq_lint.model.finding import Finding, Severity
+from cfq_lint.model.kept_promises import NEAR_PERCENT
 from cfq_lint.rules import signs
-from cfq_lint.rules._account import NEAR_PERCENT
 from cfq_lint.rules._measured import seen
 from cfq_lint.rules.rule import LIVE, RUN, Rule
 
@@ -69,7 +69,7 @@ def check(topology: Topology, facts: Facts) -> Iterator[Finding]:
             f" {each.measured.window}: {largest[0]:,.0f} bytes, at {each.measured.at(largest[1])}); put the content"
             " into R2, KV or D1 and send its key"
         )
-        yield RULE.finding(each.spot.place, message, environment=each.spot.environment, severity=each.spot.severity)
+        yield each.finding(RULE, message)
 
 
 RULE = Rule(

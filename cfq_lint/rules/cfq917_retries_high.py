@@ -79,7 +79,7 @@ def check(topology: Topology, facts: Facts) -> Iterator[Finding]:
             )
         else:
             continue
-        yield RULE.finding(each.spot.place, message, environment=each.spot.environment, severity=each.spot.severity)
+        yield each.finding(RULE, message)
 
 
 def _left(each: Seen, day: int) -> int:

@@ -69,7 +69,7 @@ def check(topology: Topology, facts: Facts) -> Iterator[Finding]:
             f"messages of {each.name!r} were given up ({' and '.join(told)} in {each.measured.window}, the last in"
             f" the hour from {each.measured.at(last)}); see why they fail before somebody misses them"
         )
-        yield RULE.finding(each.spot.place, message, environment=each.spot.environment, severity=each.spot.severity)
+        yield each.finding(RULE, message)
 
 
 RULE = Rule(

@@ -45,9 +45,10 @@ from __future__ import annotations
 from cfq_lint.facts import limits
 from cfq_lint.facts.durations import about
 from cfq_lint.model.finding import Finding, Severity
+from cfq_lint.model.kept_promises import late_hours, promised_seconds, pushed
 from cfq_lint.model.measured import lag_seconds
 from cfq_lint.rules import signs
-from cfq_lint.rules._measured import batch_seconds, retries, seen
+from cfq_lint.rules._measured import seen
 from cfq_lint.rules.rule import LIVE, RUN, Rule
 
 TYPE_CHECKING = False
@@ -61,20 +62,16 @@ if TYPE_CHECKING:
 def check(topology: Topology, facts: Facts) -> Iterator[Finding]:
     """At most one finding a queue, where the run first names it."""
     for each in seen(topology, facts):
-        consumer, lag = each.pushed, each.hours.highest("lag_ms")
-        if consumer is None or lag is None:
+        consumer, lag, late = pushed(each.facts), each.hours.highest("lag_ms"), late_hours(each.hours, each.facts)
+        if consumer is None or lag is None or not late:
             continue
-        most, wait = retries(consumer), batch_seconds(consumer)
-        promised = (each.facts.delivery_delay or 0) + wait + most * (wait + (consumer.settings.get("retry_delay") or 0))
-        late = [hour for hour in each.hours.hours if hour.lag_ms is not None and lag_seconds(hour.lag_ms) > promised]
-        if not late:
-            continue
+        promised = promised_seconds(each.facts, consumer)
         message = (
             f"messages of {each.name!r} wait longer than its consumer's settings explain ({about(round(lag_seconds(lag[0])))}"
             f" on average in the hour from {each.measured.at(lag[1])}, at most {about(round(promised))} with all retries;"
             f" {len(late)} hours of {each.measured.window}); see why it does not keep up"
         )
-        yield RULE.finding(each.spot.place, message, environment=each.spot.environment, severity=each.spot.severity)
+        yield each.finding(RULE, message)
 
 
 RULE = Rule(

@@ -49,9 +49,9 @@ from __future__ import annotations
 
 from cfq_lint.facts import limits
 from cfq_lint.model.finding import Finding, Severity
+from cfq_lint.model.kept_promises import concurrency, full_hours, pushed
 from cfq_lint.rules import signs
-from cfq_lint.rules._account import NEAR_PERCENT
-from cfq_lint.rules._measured import batch_size, concurrency, seen
+from cfq_lint.rules._measured import seen
 from cfq_lint.rules.rule import LIVE, RUN, Rule
 
 TYPE_CHECKING = False
@@ -65,21 +65,10 @@ if TYPE_CHECKING:
 def check(topology: Topology, facts: Facts) -> Iterator[Finding]:
     """At most one finding a queue, where the run first names it."""
     for each in seen(topology, facts):
-        consumer = each.pushed
-        if consumer is None:
+        consumer, at = pushed(each.facts), full_hours(each.hours, each.facts)
+        if consumer is None or not at:
             continue
         limit = concurrency(consumer)
-        least, full = limit * NEAR_PERCENT / 100, limit * batch_size(consumer)
-        pairs = list(zip(each.hours.hours, each.hours.hours[1:], strict=False))
-        at = [
-            now
-            for before, now in pairs
-            if now.number == before.number + 1
-            and (now.concurrency or 0) >= least
-            and (now.backlog_messages or 0) - (before.backlog_messages or 0) > full
-        ]
-        if not at:
-            continue
         remedy = (
             "raise max_concurrency" if limit < limits.CONCURRENCY_MAX else "make invocations shorter, or use several queues"
         )
@@ -88,7 +77,7 @@ def check(topology: Topology, facts: Facts) -> Iterator[Finding]:
             f"the consumer of {each.name!r} is at its {limit} concurrent invocations while the backlog grows ({len(at)} hours"
             f" of {each.measured.window}, to {most:,.0f} messages); {remedy}"
         )
-        yield RULE.finding(each.spot.place, message, environment=each.spot.environment, severity=each.spot.severity)
+        yield each.finding(RULE, message)
 
 
 RULE = Rule(

@@ -46,9 +46,9 @@ from __future__ import annotations
 from cfq_lint.facts import limits
 from cfq_lint.model.account_facts import FREE
 from cfq_lint.model.finding import Finding, Severity
+from cfq_lint.model.kept_promises import NEAR_PERCENT
 from cfq_lint.model.measured import operations_by_day
 from cfq_lint.rules import signs
-from cfq_lint.rules._account import NEAR_PERCENT
 from cfq_lint.rules._measured import seen
 from cfq_lint.rules.rule import LIVE, RUN, Rule
 

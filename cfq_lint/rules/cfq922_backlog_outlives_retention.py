@@ -85,7 +85,7 @@ def check(topology: Topology, facts: Facts) -> Iterator[Finding]:
             f" {hours} hours, {left:,} messages, it {takes}; they are kept for {duration(retention)}, {why}); consume faster,"
             f" {longer_retention(facts, each.name)}"
         )
-        yield RULE.finding(each.spot.place, message, environment=each.spot.environment, severity=each.spot.severity)
+        yield each.finding(RULE, message)
 
 
 RULE = Rule(

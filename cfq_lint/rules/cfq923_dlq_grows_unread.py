@@ -61,7 +61,8 @@ def check(topology: Topology, facts: Facts) -> Iterator[Finding]:
         written = each.hours.total("written")
         if not each.is_dead_letter_queue or not written or each.hours.total("delivered"):
             continue
-        waiting = each.hours.last("backlog_messages")
+        count = each.facts.backlog_count
+        waiting = each.hours.last("backlog_messages") if count is None else count
         now = "" if waiting is None else f", {waiting:,.0f} wait"
         whose = (
             "pull from it"
@@ -74,7 +75,7 @@ def check(topology: Topology, facts: Facts) -> Iterator[Finding]:
             f"the dead-letter queue {each.name!r} grows, and nobody reads it ({written:,} written and none delivered in"
             f" {each.measured.window}{now}); {whose}"
         )
-        yield RULE.finding(each.spot.place, message, environment=each.spot.environment, severity=each.spot.severity)
+        yield each.finding(RULE, message)
 
 
 RULE = Rule(

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import importlib
 import os
+import socket
 import sqlite3
 import sys
 from contextlib import suppress
+from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import urlsplit
@@ -25,6 +27,7 @@ from emulator.server.directory_file import DirectoryFile
 from emulator.server.file_lock import FileLock, InUse
 from emulator.server.observe import logs
 from emulator.server.service import Service
+from emulator.server.single import Single
 from emulator.server.uvicorn_server import bind, is_loopback, run
 from emulator.server.workers import Workers, introduce
 from emulator.testing.emulator import START, Emulator
@@ -34,11 +37,13 @@ from emulator.workers.outgoing import forwarding
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from datetime import datetime
-    from socket import socket
 
     from emulator.engine.delivery import Target
     from emulator.engine.journal import Journal
+    from emulator.engine.journal.shared import SharedJournal
     from emulator.server.directory import Store
+    from emulator.server.nodes import Node, Running
+    from emulator.server.observe.watch import Watch
 
 MEMORY = ":memory:"
 PORT = 8787
@@ -113,9 +118,13 @@ def _serve(*, host: str, port: int, db: str | None, token: list[str] | None, **g
         path = _path(db, port)
         if path is not None and not is_postgres(path):
             lock = FileLock(path)
-        service = _service(path, token or (), **given)
-        address = _address(listener)
-        run(service, listener, lambda: _announce(address, path, service), grace_seconds=given["grace"])
+        address, tokens = _address(listener), token or ()
+        node: Single | Node
+        if path is not None and is_postgres(path):
+            node = _node(path, host, listener.getsockname()[1], tokens, given)
+        else:
+            node = Single(_service(path, tokens, **given))
+        run(node, listener, lambda: _announce(address, path, given["time"], tokens), grace_seconds=given["grace"])
     finally:
         listener.close()
         if lock is not None:
@@ -137,21 +146,49 @@ def _path(db: str | None, port: int) -> str | None:
 
 
 def _service(path: str | None, tokens: Iterable[str], **given: Any) -> Service:
+    """The service of a server that is the only one of its file."""
     if given["sync"] not in {"normal", "full"}:
         raise ValueError("--sync is normal or full")
-    time, plan = given["time"], given["plan"]
-    begin: datetime | str = given["start"] or (START if time == "virtual" else moment(WallClock().now_us()))
-    journal, store = _opened(path, given["sync"].upper(), given["account_id"])
-    options: dict[str, Any] = {"plan": plan, "seed": given["seed"], "start": begin, "journal": journal}
+    journal, store = SQLiteJournal(path or "", given["sync"].upper()), None if path is None else DirectoryFile(path)
+    return _leading(journal, store, tokens, given)
+
+
+def _node(url: str, host: str, port: int, tokens: Iterable[str], given: dict[str, Any]) -> Node:
+    """One of several servers on a database."""
+    from emulator.server.nodes import Node  # loads psycopg
+
+    def lead(journal: SharedJournal, running: Running, watch: Watch | None) -> Service:
+        return _leading(journal, journal, tokens, given, running=running, watch=watch)
+
+    def follow(journal: SharedJournal, running: Running, watch: Watch | None) -> Service:
+        emulator = Emulator(**_options(given, journal))
+        return Service(emulator, store=journal, running=running, watch=watch, tokens=tokens, **_of_service(given))
+
+    own = "" if ip_address(socket.gethostbyname(host)).is_unspecified else host
+    return Node(url, given["account_id"] or "", host=own, port=port, mode=given["time"], lead=lead, follow=follow)
+
+
+def _options(given: dict[str, Any], journal: Journal) -> dict[str, Any]:
+    """What an emulator is made with."""
+    begin: datetime | str = given["start"] or (START if given["time"] == "virtual" else moment(WallClock().now_us()))
+    return {"plan": given["plan"], "seed": given["seed"], "start": begin, "journal": journal}
+
+
+def _of_service(given: dict[str, Any]) -> dict[str, Any]:
+    """What a service is made with, whether it leads or follows."""
+    control = given["control"] or bool(given["worker"])
+    return {"time": given["time"], "account_id": given["account_id"], "control": control}
+
+
+def _leading(journal: Journal, store: Store | None, tokens: Iterable[str], given: dict[str, Any], **own: Any) -> Service:
+    """A service that runs what the options name."""
+    plan, options = given["plan"], _options(given, journal)
     config, files = given["config"], given["worker"] or []
     configs = [*([config] if config is not None else []), *files]
     emulator = Emulator.from_wrangler(configs, env=given["env"], **options) if configs else Emulator(**options)
     workers = _workers(emulator, files, given["env"], given["outgoing"])
     targets = _targets(emulator, given["push"] or (), given["consumer"] or (), given["push_timeout"])
-    service = Service(
-        emulator, time=time, tokens=tokens, account_id=given["account_id"], control=given["control"] or bool(files),
-        store=store, targets=targets, workers=workers,
-    )  # fmt: skip
+    service = Service(emulator, tokens=tokens, store=store, targets=targets, workers=workers, **own, **_of_service(given))
     for name in dict.fromkeys([*(given["queue"] or ()), *targets]):
         if name not in emulator.queues:
             emulator.create_queue(name)
@@ -159,18 +196,6 @@ def _service(path: str | None, tokens: Iterable[str], **given: Any) -> Service:
         introduce(service.directory, load(config, given["env"], plan), service.now_us)
     service.attach_targets()
     return service
-
-
-def _opened(where: str | None, synchronous: str, account_id: str | None) -> tuple[Journal, Store | None]:
-    """The journal, and what keeps the directory beside it."""
-    if where is None:
-        return SQLiteJournal(""), None
-    if is_postgres(where):
-        from emulator.engine.journal.postgres import PostgresJournal  # loads psycopg
-
-        journal = PostgresJournal(where, account_id or "")
-        return journal, journal
-    return SQLiteJournal(where, synchronous), DirectoryFile(where)
 
 
 def _workers(emulator: Emulator, files: list[str], env: str | None, outgoing: str | None) -> Workers | None:
@@ -215,7 +240,7 @@ def _loaded(target: str) -> Any:
     return getattr(importlib.import_module(module), name)
 
 
-def _address(listener: socket) -> str:
+def _address(listener: socket.socket) -> str:
     host, port = listener.getsockname()[:2]
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
@@ -230,8 +255,8 @@ def _shown(path: str | None) -> str:
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
 
 
-def _announce(address: str, path: str | None, service: Service) -> None:
+def _announce(address: str, path: str | None, time: str, tokens: Iterable[str]) -> None:
     print(f"cfq-emulator: serving {address}/client/v4", flush=True)
-    print(f"cfq-emulator: time {service.time.mode}, kept in {_shown(path)}", flush=True)
-    if not service.access.closed:
+    print(f"cfq-emulator: time {time}, kept in {_shown(path)}", flush=True)
+    if not tokens:
         print("cfq-emulator: no --token, so everybody on this computer may do everything", flush=True)

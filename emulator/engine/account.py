@@ -281,6 +281,20 @@ class Account:
 
     # --- keeping
 
+    def follow(self) -> tuple[Event, ...]:
+        """Take over what another writer has appended meanwhile; where the journal follows."""
+        with self.lock:
+            events = tuple(self.journal.read(self.sequence))
+            for event in events:
+                apply(self.state, event)
+            self.sequence += len(events)
+            if self.state.now_us > self.clock.now_us():
+                self.clock.move_to(self.state.now_us)
+            if events:
+                for listener in self.listeners:
+                    listener(events)
+            return events
+
     def tidy(self) -> None:
         """Keep a snapshot if many events have come since the last one. Between two steps only."""
         if self.sequence < self._snapshot_at:
@@ -307,11 +321,12 @@ class Account:
                 self.execute(commands.Settle(name, batch, outcome="daemonDown", error=text))
 
     def close(self) -> None:
-        """Remember the time and the state, and let go of the journal."""
+        """Remember the time and the state, unless that is another's business, and let go of the journal."""
         with self.lock:
             try:
-                self.execute(commands.StopClock())
-                if self.sequence:
+                if not self.journal.follows:
+                    self.execute(commands.StopClock())
+                if self.sequence and not self.journal.follows:
                     self.journal.keep_snapshot(self.state)
             finally:
                 self.journal.close()

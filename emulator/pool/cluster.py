@@ -6,7 +6,6 @@ A worker that is lost costs the time of its task alone: Dask gives it to another
 from __future__ import annotations
 
 from contextlib import contextmanager
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -31,7 +30,10 @@ class Cluster:
 
     def as_done(self, tasks: Iterable[Any]) -> Iterator[Any]:
         """Tasks as they come to their end."""
-        done: Iterator[Any] = import_module("distributed").as_completed(list(tasks), loop=self._client.loop)
+        import distributed
+
+        dask: Any = distributed  # it tells no types
+        done: Iterator[Any] = dask.as_completed(list(tasks), loop=self._client.loop)
         return done
 
 
@@ -39,11 +41,12 @@ class Cluster:
 def cluster(address: str) -> Iterator[Cluster]:
     """The workers of a scheduler, such as tcp://10.0.0.1:8786. Raises ValueError where there is none, or no Dask here."""
     try:
-        distributed: Any = import_module("distributed")
+        import distributed
     except ImportError:
         raise ValueError("a scheduler needs Dask: pip install 'cfq-lint[cluster]'") from None
+    dask: Any = distributed  # it tells no types
     try:
-        client = distributed.Client(address, timeout=_WAIT_SECONDS, set_as_default=False)
+        client = dask.Client(address, timeout=_WAIT_SECONDS, set_as_default=False)
     except (OSError, ValueError) as error:
         raise ValueError(f"no Dask scheduler answers at {address}: {error}") from None
     try:

@@ -45,16 +45,19 @@ HEADERS_MAX = 100
 HEADER_BYTES_MAX = 32_000
 
 
-def create_app(service: Service, *, listens: bool = False) -> Application:
-    """The application over a service. One that `listens` and asks for no token answers to no name of the internet."""
-    return Application(service, near=listens and not service.access.closed)
+def create_app(service: Service, *, listens: bool = False, forward: ASGIApp | None = None) -> Application:
+    """The application over a service. One that `listens` and asks for no token answers to no name of the internet.
+
+    `forward` answers whatever is no read: the service follows another node's.
+    """
+    return Application(service, near=listens and not service.access.closed, forward=forward)
 
 
 class Application:
     """ASGI: endpoints are found in a table, what people look at is Starlette's business."""
 
-    def __init__(self, service: Service, *, near: bool) -> None:
-        self._routes = Routes()
+    def __init__(self, service: Service, *, near: bool, forward: ASGIApp | None = None) -> None:
+        self._routes, self._forward = Routes(), forward
         for prefix in PREFIXES:
             self._add(service, OPERATIONS, f"{prefix}/accounts/{{account_id}}")
         self._add(service, _own(service), "")
@@ -73,12 +76,17 @@ class Application:
 
     def prompt(self, method: str, path: str) -> bool:
         """Whether a request is answered without waiting for anything, once its body is there."""
+        if self._forward is not None and not _is_read(method, path):
+            return False
         found = self._routes.find(path)
         endpoint = None if found is None else found.methods.get(method)
         return endpoint is not None and not endpoint.operation.waits
 
     async def _dispatch(self, scope: Scope, receive: Receive, send: Send) -> None:
         found = None
+        if self._forward is not None and scope["type"] == "http" and not _is_read(scope["method"], scope["path"]):
+            await self._forward(scope, receive, send)
+            return
         if scope["type"] == "http":
             found = self._routes.find(scope["path"].removeprefix(scope.get("root_path", "")))
         if found is None:
@@ -90,6 +98,11 @@ class Application:
             return
         scope["path_params"] = found.params
         await endpoint(scope, receive, send)
+
+
+def _is_read(method: str, path: str) -> bool:
+    """Whether a node that follows can answer. What runs Workers and moves time does so on the node that leads alone."""
+    return method in {"GET", "HEAD"} and not path.startswith("/emulator/")
 
 
 def _own(service: Service) -> Iterable[Operation]:

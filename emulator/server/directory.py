@@ -44,12 +44,16 @@ class Directory:
 
     def __init__(self, ids: Ids, store: Store | None = None) -> None:
         self._ids, self._store = ids, store
+        self.load()
+
+    def load(self) -> None:
+        """Begin with what is in the store, and nothing else."""
         self.queues: dict[str, Row] = {}
         self.by_public: dict[str, Row] = {}
         self.by_core: dict[str, Row] = {}
         self.subscriptions: dict[str, Row] = {}
         self.numbers: Row | None = None
-        for kind, key, data in () if store is None else store.rows():
+        for kind, key, data in () if self._store is None else self._store.rows():
             row = json_text.decode(data.encode())
             if kind == "queue":
                 self._enter(row)

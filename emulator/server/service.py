@@ -18,12 +18,13 @@ from emulator.server.observe.watch import Watch
 from emulator.server.time import RunningTime
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from emulator.core.events import Event
     from emulator.core.model import State
     from emulator.engine.account import Account
     from emulator.engine.delivery import Target
+    from emulator.engine.timeline import Timeline
     from emulator.server.directory import Store
     from emulator.server.workers import Workers
     from emulator.testing.emulator import Emulator
@@ -45,7 +46,8 @@ class Service:
 
     `time` is "virtual", "real" or a speed such as "60x". `tokens` are `TOKEN` or `TOKEN:read`; none at all lets everybody in.
     `account_id` None answers for every account. `control` opens `/emulator/…`. `store` is where ids and dates
-    are kept. `targets` are the consumers that it runs itself, by queue; `workers` the Workers.
+    are kept. `targets` are the consumers that it runs itself, by queue; `workers` the Workers. `running` makes what runs time.
+    `watch` has watched the account so far. `role` says whether this node leads, of several.
     """
 
     def __init__(
@@ -59,6 +61,8 @@ class Service:
         store: Store | None = None,
         targets: Mapping[str, Target] | None = None,
         workers: Workers | None = None,
+        running: Callable[[Timeline, str], RunningTime] = RunningTime,
+        watch: Watch | None = None,
     ) -> None:
         self.emulator, self.account_id, self.control = emulator, account_id, control
         self.access = Access(tokens)
@@ -72,14 +76,17 @@ class Service:
         if workers is not None:
             workers.introduce(self.directory, self.now_us)
         self.account.listeners.append(self.directory.hear)
-        self.time = RunningTime(emulator.timeline, time)
+        self.time = running(emulator.timeline, time)
         emulator.timeline.deliveries.public = self.directory.public
         emulator.timeline.deliveries.remember(_ERRORS_MAX)
         for name, target in self.targets.items():
             emulator.timeline.deliveries.attach(name, target)
-        self.watch = Watch(self.account, self.directory)
-        self.watch.tell(EventLog(self.directory.public).tell)
+        goes_on = watch is not None and watch.go_on(self.account, self.directory)
+        self.watch = watch if watch is not None and goes_on else Watch(self.account, self.directory)
+        if not self.account.journal.follows:  # else who leads tells of it
+            self.watch.tell(EventLog(self.directory.public).tell)
         self.stopping = False
+        self.role = ""
 
     @property
     def state(self) -> State:

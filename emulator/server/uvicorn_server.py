@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 import uvicorn
 
-from emulator.server.app import create_app
 from emulator.server.wire.connections import Connections, connection_limit
 from emulator.server.wire.protocol import Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from emulator.server.service import Service
+    from emulator.server.nodes import Node
+    from emulator.server.single import Single
 
 _BACKLOG_MAX = 1_024
 
@@ -55,10 +55,10 @@ def bind(host: str, port: int) -> socket.socket:
     return listener
 
 
-def run(service: Service, listener: socket.socket, ready: Callable[[], None], *, grace_seconds: float) -> None:
+def run(node: Single | Node, listener: socket.socket, ready: Callable[[], None], *, grace_seconds: float) -> None:
     """Serve in a loop of its own."""
     with asyncio.Runner(loop_factory=_new_loop) as runner:
-        runner.run(serve(service, listener, ready, grace_seconds=grace_seconds))
+        runner.run(serve(node, listener, ready, grace_seconds=grace_seconds))
 
 
 def _new_loop() -> asyncio.AbstractEventLoop:
@@ -70,35 +70,38 @@ def _new_loop() -> asyncio.AbstractEventLoop:
     return uvloop.new_event_loop()
 
 
-async def serve(service: Service, listener: socket.socket, ready: Callable[[], None], *, grace_seconds: float) -> None:
+async def serve(node: Single | Node, listener: socket.socket, ready: Callable[[], None], *, grace_seconds: float) -> None:
     """Serve until SIGTERM or SIGINT; then let requests and batches that are out end within `grace_seconds`, and close."""
     options: dict[str, Any] = {
         "ws": "none", "lifespan": "off", "log_config": None, "access_log": False, "server_header": False,
-        "proxy_headers": False, "date_header": service.time.speed == 1,
+        "proxy_headers": False, "date_header": node.real_time,
     }  # fmt: skip
-    app, connections = create_app(service, listens=True), Connections(connection_limit())
+    connections = Connections(connection_limit())
     config = uvicorn.Config(
-        app, http=partial(Protocol, prompt=app.prompt, connections=connections),  # type: ignore[arg-type] # makes one
+        node, http=partial(Protocol, prompt=node.prompt, connections=connections),  # type: ignore[arg-type] # makes one
         limit_concurrency=2 * connections.limit, backlog=min(_BACKLOG_MAX, connections.limit),
         timeout_graceful_shutdown=max(1, round(grace_seconds)), **options,
     )  # fmt: skip
     server = _Server(config)
 
     def stop() -> None:
-        server.should_exit = service.stopping = True
+        server.should_exit = True
+        node.stop()
 
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):  # Windows, or not the main thread
             loop.add_signal_handler(number, stop)
-    pump = loop.create_task(service.time.pump())
+    running = loop.create_task(node.run())
+    running.add_done_callback(lambda _: stop())  # by itself it ends with an error alone
     announced = loop.call_soon(ready)
     try:
         await server.serve(sockets=[listener])
     finally:
         announced.cancel()
-        pump.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await pump
-        await service.time.finish(grace_seconds)
-        service.close()
+        running.cancel()
+        try:
+            with contextlib.suppress(asyncio.CancelledError):
+                await running
+        finally:
+            await node.finish(grace_seconds)

@@ -117,6 +117,8 @@ class _Desk:
 class Counting:
     """A journal that counts and forgets."""
 
+    follows = False
+
     def __init__(self, scenario: Scenario) -> None:
         self.ledger, self._length = Ledger(keeps=False), 0
         self.desks = {setting.name: _Desk(scenario, setting, self._counts) for setting in scenario.queues}

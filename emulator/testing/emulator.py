@@ -113,7 +113,8 @@ class Emulator:
         self._closed = False
         self.workers: list[Any] = []
         """The Workers that were loaded, in order."""
-        self.account.recover()
+        if not journal.follows:
+            self.account.recover()
 
     @classmethod
     def from_wrangler(

@@ -13,6 +13,7 @@ from emulator import Emulator  # noqa: E402 - where there is no driver, none of 
 from emulator.engine.journal import JournalCorrupt, JournalNewer, JournalUnwritable, StaleWriter, postgres_schema, replay  # noqa: E402
 from emulator.engine.journal import postgres as postgres_journal  # noqa: E402
 from emulator.engine.journal.postgres import PostgresJournal  # noqa: E402
+from emulator.engine.journal.shared import SharedJournal  # noqa: E402
 from emulator.server import Service  # noqa: E402
 from tests.emulator.core_dump import dump  # noqa: E402
 from tests.emulator.test_journal import CREATED, SENT, used  # noqa: E402
@@ -109,7 +110,58 @@ def test_a_connection_that_breaks_is_made_anew_and_nothing_is_kept_twice(postgre
             other.append(2, [SENT])  # as if that append had been committed, and only its answer had been lost
         with pytest.raises(StaleWriter):
             journal.append(2, [SENT])
-        assert list(journal.read()) == [CREATED, SENT, SENT]
+    with closing(PostgresJournal(postgres)) as again:
+        assert list(again.read()) == [CREATED, SENT, SENT]
+
+
+def test_one_leads_and_who_is_frozen_is_followed_by_another_whose_fence_refuses_it(postgres):
+    with closing(SharedJournal(postgres)) as one, closing(SharedJournal(postgres)) as other:
+        assert one.try_to_lead("http://one")
+        one.append(0, [CREATED])
+        one.keep("queue", "1", "{}")
+        assert not other.try_to_lead("http://other")
+        assert other.see() == (1, 1, "http://one", 1)
+        with pytest.raises(StaleWriter):
+            other.append(1, [SENT])
+        run_sql(postgres, "UPDATE cfq_accounts SET beat = beat - interval '3 s'")
+        assert other.try_to_lead("http://other")
+        assert list(other.read()) == [CREATED]
+        other.append(1, [SENT])
+        with pytest.raises(JournalUnwritable):
+            one.append(1, [SENT])  # its session was ended
+        with pytest.raises(JournalUnwritable):
+            one.beat()
+        with pytest.raises(StaleWriter):
+            one.make_sure()
+        with closing(PostgresJournal(postgres)) as late:  # and if it were not, or a statement of its were still on its way:
+            late.fence = 1
+            for act in (lambda: late.append(2, [SENT]), lambda: late.keep("queue", "2", "{}"), lambda: late.drop("queue", "1")):
+                with pytest.raises(StaleWriter):
+                    act()
+            late.keep_snapshot(replay(late.read()))
+            assert late.snapshot() is None
+        assert other.see() == (2, 1, "http://other", 2)
+        assert other.rows() == [("queue", "1", "{}")]
+
+
+def test_a_leader_that_goes_frees_its_account_at_once(postgres):
+    with closing(SharedJournal(postgres)) as other:
+        with closing(SharedJournal(postgres)) as one:
+            assert one.try_to_lead("http://one")
+        with closing(SharedJournal(postgres, "another account")) as third:
+            assert third.try_to_lead("http://third")
+            assert other.try_to_lead("http://other")
+
+
+def test_a_state_from_before_is_gone_on_from_unless_the_database_is_of_an_earlier_day(postgres):
+    with closing(SharedJournal(postgres)) as journal:
+        assert journal.try_to_lead("http://one")
+        journal.append(0, [CREATED, SENT])
+        state = replay(journal.read())
+        journal.go_on_from((2, state))
+        assert journal.snapshot() == (2, state)
+        journal.go_on_from((3, state))
+        assert journal.snapshot() is None
 
 
 def test_a_server_that_is_stopped_in_a_moment_loses_nothing_that_was_kept(postgres_server, postgres):

@@ -58,6 +58,13 @@ class Functions:
         for each in made.inner:
             self.add(each)
 
+    def next(self, root: Made) -> Functions:
+        """What serves for the next text, when all of this one is read; what was not taken is forgotten."""
+        self.known.clear()
+        for made in root.inner:
+            self.add(made)
+        return self
+
     def taken(self, key: Hashable, at: tuple[int, int], scope: n.Scope) -> Made | None:
         """The function that is written so, moved to where it stands now."""
         several = self.known.get(key)

@@ -43,11 +43,7 @@ def parse(path: str, text: str, before: s.Source | None = None) -> s.Source | No
     grammar = _Grammar(known.functions if known is not None else Functions())
     body = n.Other(tree.root_node.start_point, grammar.nodes(tree.root_node.named_children))
     links = grammar.links
-    if known is not None:
-        known.functions.known.clear()
-    again = _Again(data, tree, Functions())
-    for made in grammar.made.inner:
-        again.functions.add(made)
+    again = _Again(data, tree, grammar.known.next(grammar.made))
     return s.Source(
         *(body, grammar.scope, grammar.rebound, links.imports, links.exports, tuple(links.stars)),
         *(tuple(dict.fromkeys(links.sources)), (), again),

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 import warnings
+from collections import deque
 
+from cfq_lint.worker_code.grammar.again import Functions, Made
 from cfq_lint.worker_code.tree import nodes as n
 from cfq_lint.worker_code.tree import statements as s
 from cfq_lint.worker_code.tree.asking import bound_names, chain_of
@@ -12,7 +14,7 @@ from cfq_lint.worker_code.tree.statements import BREAK, CONTINUE, EVERYTHING, RA
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
 _ALL_ERRORS = frozenset({"Exception", "BaseException"})
 _OPERATORS: dict[type[ast.AST], str] = {
@@ -37,22 +39,30 @@ _OPERATORS: dict[type[ast.AST], str] = {
 }
 
 
-def parse(text: str) -> s.Source | None:
-    """The source; None where it does not parse. Raises RecursionError where it is too deep."""
+def parse(text: str, before: s.Source | None = None) -> s.Source | None:
+    """The source; None where it does not parse. Raises RecursionError where it is too deep.
+
+    `before` is the same of another text, whose functions are taken over where they are in this one, too.
+    """
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # an odd escape in somebody's source is not ours to tell
             tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
-    grammar = _Grammar()
+    grammar = _Grammar(text, before.again if before is not None else Functions())
     body = grammar.block(tree.body)
     imports, stars, sources, perhaps = _imports(tree)
-    return s.Source(body, grammar.scope, grammar.rebound, imports, {}, stars, sources, perhaps)
+    return s.Source(
+        body, grammar.scope, grammar.rebound, imports, {}, stars, sources, perhaps, grammar.known.next(grammar.made)
+    )
 
 
 class _Grammar:
-    def __init__(self) -> None:
+    def __init__(self, text: str, known: Functions) -> None:
+        self.lines = text.replace("\r\n", "\n").replace("\r", "\n").encode("utf-8", "replace").split(b"\n")
+        self.known = known
+        self.made = Made(None)
         self.scope = n.Scope()
         self.rebound: set[str] = set()
         self.in_class: n.Scope | None = None
@@ -248,13 +258,33 @@ class _Grammar:
         names = names[1:] if names and names[0].arg in {"self", "cls"} else names
         return tuple(n.Name(_at(each), each.arg, self.scope) for each in names)
 
-    def function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> n.Node:
+    def function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> n.Lambda:
         # What stands in a class is not seen from its methods.
-        around = self.within(self.scope.outer if self.scope is self.in_class else None)
+        outer = self.scope.outer if self.scope is self.in_class else None
+        key = self.written(node)
+        made = self.known.taken(key, _at(node), outer or self.scope) or self._made(key, node, outer)
+        self.made.hold(made)
+        self.rebound |= made.rebound
+        return made.node
+
+    def _made(self, key: bytes, node: ast.FunctionDef | ast.AsyncFunctionDef, outer: n.Scope | None) -> Made:
+        made, holder, rebound = Made(key), self.made, self.rebound
+        self.made, self.rebound = made, made.rebound
+        around = self.within(outer)
+        made.scope = self.scope
         parameters = self.parameters(node.args)
         body = self.block(node.body)
-        self.scope = around
-        return n.Lambda(_at(node), node.name, parameters, (body,), isinstance(node, ast.AsyncFunctionDef), False)
+        made.node = n.Lambda(_at(node), node.name, parameters, (body,), isinstance(node, ast.AsyncFunctionDef), False)
+        self.made, self.rebound, self.scope = holder, rebound, around
+        return made
+
+    def written(self, node: ast.stmt) -> bytes:
+        """The text of a statement."""
+        first, last = node.lineno - 1, (node.end_lineno or node.lineno) - 1
+        lines = self.lines[first : last + 1]
+        lines[-1] = lines[-1][: node.end_col_offset]
+        lines[0] = lines[0][node.col_offset :]
+        return b"\n".join(lines)
 
     def class_(self, node: ast.ClassDef) -> n.Node:
         # What decorates a class, or makes it, may bring anything along.
@@ -305,13 +335,23 @@ def _swallows(items: tuple[n.Node, ...]) -> bool | None:
     return any(isinstance(given, n.Name) and given.id in _ALL_ERRORS for each in found for given in each.given)
 
 
+def _statements(tree: ast.Module) -> Iterator[ast.AST]:
+    """All statements, the outer ones first."""
+    waiting: deque[ast.AST] = deque([tree])
+    while waiting:
+        at = waiting.popleft()
+        yield at
+        for name in ("body", "handlers", "orelse", "finalbody", "cases"):
+            waiting.extend(getattr(at, name, ()))
+
+
 def _imports(tree: ast.Module) -> tuple[dict[str, tuple[str, str]], tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
     """The names that a module imports, the modules of which it imports all, all modules, and what may be one as well."""
     imports: dict[str, tuple[str, str]] = {}
     stars: list[str] = []
     sources: list[str] = []
     perhaps: list[str] = []
-    for each in ast.walk(tree):
+    for each in _statements(tree):
         if isinstance(each, ast.ImportFrom):
             source = "." * each.level + (each.module or "")
             sources.append(source)

@@ -18,7 +18,7 @@ class Bindings:
 
     `bound` are the values that declarations give names, `assigned` names that do not keep what they were declared to be, nor
     all that it holds, `replaced` those that are given another value, `rebound` these and all that are bound to what is not
-    seen.
+    seen. `asked` are the names that somebody asked for, so that what was found out may rest on them.
     """
 
     def __init__(self, source: s.Source, *, is_script: bool) -> None:
@@ -26,6 +26,7 @@ class Bindings:
         self.bound: dict[str, list[n.Node]] = {}
         self.assigned: set[str] = set()
         self.replaced: set[str] = set()
+        self.asked: set[str] = set()
         for node in noted(source.body):
             self._read(node)
         self.rebound = frozenset(source.rebound | self.assigned)

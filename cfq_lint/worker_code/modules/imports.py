@@ -38,6 +38,10 @@ class Imports:
             self._texts[path] = self._read(path)
         return self._texts[path]
 
+    def put(self, path: str, text: str) -> None:
+        """Note that the text of a file is another one now."""
+        self._texts[path] = text
+
     def candidates(self, path: str, source: str, entry: str) -> tuple[str, tuple[str, ...]]:
         """How an import of the module at `path` is named to people, and the files that it may mean: none for a package."""
         folder = os.path.dirname(path)

@@ -56,6 +56,19 @@ class Module:
         made.base, made.kept = made, {}
         return made
 
+    def become(self, other: Module) -> None:
+        """Be another module of the same path from now on, with all views of this one."""
+        other.names.asked |= self.names.asked
+        vars(self.names).update(vars(other.names))
+        for mine, its in (
+            *((self.declared, other.declared), (self.set_later, other.set_later), (self.exports, other.exports)),
+            *((self._methods, other._methods), (self.source.scope.names, other.source.scope.names)),
+        ):
+            if mine is not its:
+                mine.clear()
+                mine.update(its)  # type: ignore[arg-type]
+        self.text, self.source, self.kept = other.text, other.source, {}
+
     def view(self, around: Mapping[str, Value | None], this: Value | None) -> Module:
         """The module as a function sees it that stands in another one, or that is somebody's method."""
         made = copy(self.base)
@@ -78,6 +91,7 @@ class Module:
 
     def once(self, name: str) -> n.Node | None:
         """What a name stands for that is bound once in all of the module, wherever that is."""
+        self.names.asked.add(name)
         found = self.declared.get(name, [])
         return found[0] if len(found) == 1 and name not in self.names.rebound else None
 
@@ -169,7 +183,7 @@ def _parsed(path: str, text: str, before: Module | None) -> s.Source | None:
     if path.endswith(".py"):
         from cfq_lint.worker_code.grammar import python
 
-        return python.parse(text)
+        return python.parse(text, before.source if before is not None else None)
     from cfq_lint.worker_code.grammar import javascript
 
     return javascript.parse(path, text, before.source if before is not None else None)

@@ -108,6 +108,20 @@ class Program(Values):
             self._modules[path] = self._known[path] = made
         return self._modules[path]
 
+    def renew(self, new: Module) -> bool:
+        """Take a module for the one at its path; whether what was found out holds on. If not, the program is of no use."""
+        old = self._modules.get(new.path)
+        if old is None or self._imports is None or any(_HOOK in each.text for each in (old, new)):
+            return False
+        from cfq_lint.worker_code.modules.renewing import renew  # a run reads each text once
+
+        length = self.length - len(old.text) + len(new.text)
+        if length > LENGTH_MAX or not renew(old, new):
+            return False
+        self.length, self._handlers = length, None
+        self._imports.put(new.path, new.text)
+        return True
+
     def target(self, module: Module, source: str) -> Module | None:
         """The module that an import means, where it can be read."""
         if self._imports is None:

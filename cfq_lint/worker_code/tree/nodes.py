@@ -220,20 +220,34 @@ class Class(Record):
 
 
 class Lambda(Node):
-    """A function. `gives` says that its body is one expression, which it gives back; `noted` is as in `asking.noted`."""
+    """A function. `gives` says that its body is one expression, which it gives back.
+
+    `is_known` says that somebody asked for its body, so that what was found out may rest on that; `noted` is as in
+    `asking.noted`.
+    """
 
     __match_args__ = ("name", "parameters", "body", "is_async", "gives")
-    __slots__ = (*__match_args__, "noted")
+    __slots__ = ("_body", "gives", "is_async", "is_known", "name", "noted", "parameters")
     name: str
     parameters: tuple[Node, ...]
-    body: tuple[Node, ...]
     is_async: bool
     gives: bool
+    is_known: bool
     noted: tuple[Node, ...] | None
 
     def __init__(self, at: tuple[int, int], *values: Any) -> None:
         super().__init__(at, *values)
-        self.noted = None
+        self.noted, self.is_known = None, False
+
+    @property
+    def body(self) -> tuple[Node, ...]:
+        """The nodes of the body."""
+        self.is_known = True
+        return self._body
+
+    @body.setter
+    def body(self, body: tuple[Node, ...]) -> None:
+        self._body = body
 
 
 class Wait(Node):

@@ -39,6 +39,10 @@ class StaleWriter(JournalUnwritable):
 class Journal(Protocol):
     """A sequence of events, and now and then a snapshot of the state that they gave."""
 
+    @property
+    def follows(self) -> bool:
+        """Whether somebody else writes it at present: nothing may be appended, and what is read grows."""
+
     def length(self) -> int:
         """How many events there are; the sequence number of the last one."""
 

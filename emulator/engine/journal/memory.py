@@ -18,6 +18,8 @@ class MemoryJournal:
 
     __slots__ = ("events",)
 
+    follows = False
+
     def __init__(self, events: Iterable[Event] = ()) -> None:
         self.events = list(events)
 

@@ -42,7 +42,8 @@ _SESSION = "SET lock_timeout = '3s'; SET client_min_messages = 'warning'"
 _APPEND = """
 WITH mine AS (
     UPDATE cfq_accounts SET length = %(last)s
-    WHERE id = %(account)s AND length = %(expected)s AND fence = %(fence)s RETURNING id
+    WHERE id = %(account)s AND length = %(expected)s AND fence = %(fence)s
+    RETURNING id, CASE WHEN %(channel)s <> '' THEN pg_notify(%(channel)s, '') END
 )
 INSERT INTO cfq_events SELECT mine.id, row.seq, row.data, row.checksum
 FROM mine, unnest(%(seqs)s::bigint[], %(data)s::bytea[], %(checksums)s::bigint[]) AS row (seq, data, checksum)
@@ -81,6 +82,11 @@ class PostgresJournal:
             raise
         self.account, self._length, self.fence = found[0]
 
+    @property
+    def follows(self) -> bool:
+        """Never: who appends first is right."""
+        return False
+
     # --- the connection
 
     @property
@@ -110,6 +116,10 @@ class PostgresJournal:
         """Whose statement it is."""
         return {"account": self.account, "fence": self.fence}
 
+    def _told(self) -> str:
+        """The channel on which those who follow are to hear of an append; "" for none."""
+        return ""
+
     def _stale(self) -> StaleWriter:
         return StaleWriter(f"another writer has appended to the account {self.name!r} meanwhile, or leads it now")
 
@@ -130,7 +140,7 @@ class PostgresJournal:
             raise
         last = expected + len(data)
         values = {
-            **self._me, "expected": expected, "last": last, "data": data,
+            **self._me, "channel": self._told(), "expected": expected, "last": last, "data": data,
             "seqs": list(range(expected + 1, last + 1)), "checksums": list(map(crc32, data)),
         }  # fmt: skip
         try:
@@ -146,12 +156,12 @@ class PostgresJournal:
             self._keeping.go_on()
 
     def read(self, after: int = 0) -> Iterator[Event]:
-        """The events behind number `after`. Raises JournalCorrupt at one that is damaged or missing."""
+        """The events behind number `after` that it knows of. Raises JournalCorrupt at one that is damaged or missing."""
         reader = RowReader(self._data_of)
         while True:
             rows = self._rows(
-                "SELECT seq, data, checksum FROM cfq_events WHERE account = %s AND seq > %s ORDER BY seq LIMIT %s",
-                (self.account, after, _READ_ROWS),
+                "SELECT seq, data, checksum FROM cfq_events WHERE account = %s AND seq BETWEEN %s AND %s ORDER BY seq",
+                (self.account, after + 1, min(after + _READ_ROWS, self._length)),
             )
             for expected, (seq, data, checksum) in enumerate(rows, after + 1):
                 if seq != expected:

@@ -13,8 +13,8 @@ from emulator.engine.journal import JournalNewer
 if TYPE_CHECKING:
     import psycopg
 
-LOCK_CLASS = 0x43465131
-"""The first key of all advisory locks of ours, "CFQ1": the second is 0 to migrate, and the account's number to lead it."""
+_LOCK = 0x43465131
+"""The key of the advisory lock under which tables are made, "CFQ1"."""
 
 _JOURNAL = """
 CREATE TABLE cfq_accounts (
@@ -43,7 +43,10 @@ CREATE TABLE cfq_directory (
 );
 ALTER TABLE cfq_accounts ADD directory_changes bigint NOT NULL DEFAULT 0;
 """
-MIGRATIONS = (_JOURNAL, _DIRECTORY)
+_NODES = """
+ALTER TABLE cfq_accounts ADD address text, ADD beat timestamptz;
+"""
+MIGRATIONS = (_JOURNAL, _DIRECTORY, _NODES)
 VERSION = len(MIGRATIONS)
 
 
@@ -52,7 +55,7 @@ def migrate(db: psycopg.Connection[tuple[int, ...]]) -> None:
     if _version(db) == VERSION:
         return
     with db.transaction():
-        db.execute("SELECT pg_advisory_xact_lock(%s, 0)", (LOCK_CLASS,))
+        db.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
         found = _version(db)
         if found > VERSION:
             message = f"the database has tables of version {found}, and this version reads up to {VERSION}; nothing was changed"

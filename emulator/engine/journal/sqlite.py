@@ -44,6 +44,8 @@ class SQLiteJournal:
     Without a path it is a temporary file that has no name and is gone with the process: for what a memory is too small for.
     """
 
+    follows = False
+
     def __init__(self, path: str | os.PathLike[str], synchronous: str = "NORMAL") -> None:
         if synchronous not in {"NORMAL", "FULL", "OFF"}:
             message = f"synchronous must be NORMAL, FULL or OFF, not {synchronous!r}"

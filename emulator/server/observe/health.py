@@ -25,6 +25,8 @@ def health(call: Call) -> Answer:
     elif service.stopping:
         status, why = 503, "stopping"
     said = {"status": why, "clock": service.time.mode, "now_ms": service.now_us // 1_000, "control": service.control}
+    if service.role:
+        said["role"] = service.role
     return Answer(json_text.encode(said), status, UNCACHED)
 
 

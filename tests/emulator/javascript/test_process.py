@@ -128,15 +128,20 @@ def test_what_durable_objects_hold_outlives_an_endless_loop(tmp_path):
         "migrations": [{"tag": "v1", "new_sqlite_classes": ["Counter"]}],
     }
     config = write(tmp_path, source, file="src/index.js", queues=consumes(max_retries=0), **settings)
+    pids = []
     for _ in range(2):
         with Emulator() as emu:
             emu.worker(config)
+            pids.append(_runtime(emu)._traffic.process.pid)
             _runtime(emu).patience_seconds = 0.5
             for body in ("work", "spin", "work"):
                 emu.queue("jobs").send(body)
                 emu.run_until_idle()
             emu.advance(61)
+            pids.append(_runtime(emu)._traffic.process.pid)
             assert emu.queue("other").bodies() == [[1, 1], [3, 3], ["rung", 3]]
+    assert pids[1] == pids[2]  # the next test has objects of its own, in the same process
+    assert len(set(pids)) == 3
 
 
 def test_a_process_that_dies_fails_its_batch_alone(emu, tmp_path):

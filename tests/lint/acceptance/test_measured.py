@@ -102,7 +102,7 @@ def test_an_estimate_from_the_account(project, capfd):
     assert json.loads(audit(capfd, "--estimate", "--from-account", "--rate", "2/s", "--format", "json")[1])["queues"][0]["declared"]["rate_per_second"] == 2
 
 
-@pytest.mark.parametrize(("options", "words"), [(["--from-account"], "is for --estimate"), (["--analytics", "--no-analytics"], "exclude each other")])
+@pytest.mark.parametrize(("options", "words"), [(["--from-account"], "is for --estimate"), (["--analytics", "--no-analytics"], "exclude each other"), (["--window", "3d"], "the snapshot has a window of its own (1 day to 2026-01-05T00:00:00Z)")])
 def test_options_that_do_not_go_together(options, words, project, capfd):  # noqa: ARG001
     code, said, err = audit(capfd, *options)
     assert (code, said) == (2, "")

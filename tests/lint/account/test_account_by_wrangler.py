@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime as dt
 import json
 import shutil
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -33,20 +32,12 @@ def account(tmp_path_factory):
     """A server whose clock began four days ago, with all defects; the clock has come to the present when the last are made."""
     folder = tmp_path_factory.mktemp("account")
     start = dt.datetime.now(dt.UTC) - dt.timedelta(seconds=AGE_SECONDS)
-    with Server("--time", "virtual", "--start", start.isoformat(), "--control", folder=folder) as server:
-        wrangler = Wrangler(server, folder)
+    options = ("--time", "virtual", "--start", start.isoformat(), "--control")
+    with Server(*options, folder=folder) as server, Wrangler(server, folder) as wrangler:
+        for defect in (BASE, *DEFECTS.values()):
+            for command in defect.commands:
+                wrangler.ok(*command)
         with server.client() as client:
-
-            def make(commands):
-                for command in commands:
-                    if command[0] == "create" and len(command) == 2:  # half of all, and wrangler does no more for it
-                        assert client.post("/queues", json={"queue_name": command[1]}).status_code == 200
-                    else:
-                        wrangler.ok(*command)
-
-            make(BASE.commands)
-            with ThreadPoolExecutor(2) as pool:
-                list(pool.map(lambda defect: make(defect.commands), DEFECTS.values()))
             for queue in DEFECTS["oldest-message-expiring"].messages:
                 send(client, queue)
             moved = client.post(f"{server.url}/emulator/time/advance", json={"seconds": AGE_SECONDS})

@@ -63,13 +63,13 @@ def project(tmp_path):
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("npm") is None, reason="npm installs wrangler")
 def test_an_account_made_by_wrangler(server, project, tmp_path):
-    wrangler = Wrangler(server, tmp_path)
-    wrangler.ok("create", "orders", "--delivery-delay-secs", "60", "--message-retention-period-secs", "7200")
-    wrangler.ok("create", "mails")
-    settings = ["--batch-size", "20", "--batch-timeout", "5", "--message-retries", "7", "--dead-letter-queue", "orders-dlq", "--max-concurrency", "4", "--retry-delay-secs", "9"]
-    wrangler.ok("consumer", "add", "orders", "shop", *settings)
-    wrangler.ok("consumer", "http", "add", "mails", "--visibility-timeout-secs", "30")
-    wrangler.ok("pause-delivery", "mails")
+    with Wrangler(server, tmp_path) as wrangler:
+        wrangler.ok("create", "orders", "--delivery-delay-secs", "60", "--message-retention-period-secs", "7200")
+        wrangler.ok("create", "mails")
+        settings = ["--batch-size", "20", "--batch-timeout", "5", "--message-retries", "7", "--dead-letter-queue", "orders-dlq", "--max-concurrency", "4", "--retry-delay-secs", "9"]
+        wrangler.ok("consumer", "add", "orders", "shop", *settings)
+        wrangler.ok("consumer", "http", "add", "mails", "--visibility-timeout-secs", "30")
+        wrangler.ok("pause-delivery", "mails")
     assert "POST" in methods(server)
     code, report, err = audit(server, project, "--no-analytics", "--write-facts", "facts.json", "--format", "json")
     assert (code in {0, 1}, err) == (True, "")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import re
 from collections import Counter, defaultdict
 from math import ceil
 
@@ -126,6 +127,12 @@ def test_every_planted_fact_is_found_and_every_figure_is_the_journals(account, r
         ("largest_backlog", 600, "messages"),
     ):
         assert f"orders: {name} = {value:,} {unit}: " in err
+    assert "orders: late_hours = 6 hours: avg{lagTime} above the settings' " in err
+    assert "orders: full_hours = 6 hours: avg{concurrency} from 1.6 on, avg{messages} up by more than " in err
+    explained = {each.replace(",", "") for each in re.findall(r"\d[\d,.]*\d|\d", err)}
+    for name in planted - {"dlq-not-empty"}:  # every number that was measured stands there; what remains are settings and units
+        numbers = re.findall(r"\d[\d,.]*\d|\d", re.sub(r"\d{4}-[\w:-]+|at most .*? with all retries|the 128,000|10 minutes", "", found[name]))
+        assert {each.replace(",", "") for each in numbers} <= explained, found[name]
     left = counted(ORDERS, "DeleteMessage")
     held = json.loads((room / "facts.json").read_text())["measured"]["queues"]["orders"]["hours"]
     kept = [(hour["retries"], hour.get("succeeded", 0) + hour.get("dead_lettered", 0)) for hour in held]

@@ -22,8 +22,27 @@ export default {
   async queue(batch, env) { for (const m of batch.messages) { await work(m, env); m.ack(); } },
 };
 """
+PYTHON = """import json
+from workers import WorkerEntrypoint as Base
+LIMIT = 100; names = [f for f in (1, 2)]
+def small(a): return lambda: a
+class Default(Base):
+    async def fetch(self, request, *, one=1):
+        return "😀"
+    async def queue(self, batch, env=None):
+        def inner(m):
+            from jobs import work
+            return work(m)
+        for m in batch.messages:
+            try:
+                await inner(m); m.ack()
+            except (ValueError, KeyError) as error:
+                names.append(error)
+"""
 PIECES = ["", " ", "\n", "\r\n", "x", "await f(m);\n", "const a = 1;\n", "(e) => e.id", "// c\n", "/* d */", "😀", "function f(a) { return () => a; }\n"]
 PIECES += ["import x from './x';\n", "require('q');", "export default work;\n", "import { Effect } from 'effect';\n", "function small(a) { return () => a; }\n", "}", "="]
+PIECES_OF_PYTHON = ["", " ", "\n", "\r\n", "x", "    ", "a = 1\n", "# c\n", "😀", "'é'", "def small(a): return lambda: a\n", "async ", "import os\n", "class A:\n    def b(self): self.c = 1\n", "pass\n", "self."]
+SOURCES = {"a.ts": (SOURCE, PIECES), "a.py": (PYTHON, PIECES_OF_PYTHON)}
 
 
 def told(module):
@@ -47,20 +66,22 @@ def told(module):
     return found, links, sorted(names.assigned), sorted(names.replaced), bound, sorted(module.set_later)
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_a_source_after_edits_is_the_source_read_anew(seed):
-    chance, text, known = random.Random(seed), SOURCE, read("a.ts", SOURCE)
+@pytest.mark.parametrize("path", SOURCES)
+@pytest.mark.parametrize("seed", range(5))
+def test_a_source_after_edits_is_the_source_read_anew(seed, path):
+    source, pieces = SOURCES[path]
+    chance, text, known = random.Random(seed), source, read(path, source)
     for _ in range(60):
         at = chance.randrange(len(text) + 1)
         if chance.random() < 0.3:
             start = chance.randrange(len(text) + 1)
             text = text[:at] + text[start : start + chance.randrange(200)] + text[at:]
         else:
-            text = text[:at] + chance.choice(PIECES) + text[at + chance.choice([0, 0, 0, 1, 7]) :]
-        anew, again = read("a.ts", text), read("a.ts", text, known)
+            text = text[:at] + chance.choice(pieces) + text[at + chance.choice([0, 0, 0, 1, 7]) :]
+        anew, again = read(path, text), read(path, text, known)
         if isinstance(anew, str):
             assert again == anew
-            text = known.text if chance.random() < 0.7 else SOURCE
+            text = known.text if chance.random() < 0.7 else source
         else:
             assert told(again) == told(anew)
             known = again
@@ -73,3 +94,7 @@ def test_functions_that_are_as_they_were_are_taken_over():
     assert after.once("work") is work
     assert after.once("small") is not small
     assert work.at == (6, 7)
+    before = read("a.py", PYTHON)
+    small = before.once("small")
+    after = read("a.py", PYTHON.replace("LIMIT = 100", "LIMIT = (\n100)"), before)
+    assert (after.once("small") is small, small.at) == (True, (4, 0))

@@ -27,6 +27,8 @@ START_SECONDS = 30.0
 """So long workerd may take to answer its first request."""
 CONFIG, DRIVER, PARENT, SAID, OBJECTS = "config.capnp", "driver.sock", "parent.sock", "said", "objects"
 """Files of the folder: the configuration, the socket that workerd listens on, ours, what workerd writes, what objects hold."""
+_OF_ALL = "metadata."
+"""In the folder of a class: what workerd keeps of no single object."""
 _LOOK_SECONDS, _CALL_BYTES = 0.002, 16
 _WAITS = {"x86_64": (b"232", b"281", b"441"), "aarch64": (b"22", b"441")}.get(platform.machine())
 """The numbers of epoll_wait, epoll_pwait and epoll_pwait2 on this processor; None where they are not known."""
@@ -170,6 +172,12 @@ class Process:
     def pid(self) -> int:
         """Its id; 0 where it did not start."""
         return 0 if self._child is None else self._child.pid
+
+    def forget_objects(self) -> None:
+        """Take away what Durable Objects have kept, and leave what workerd has open for all. None of them may be there."""
+        for each in (self.folder / OBJECTS).glob("*/*"):
+            if not each.name.startswith(_OF_ALL):
+                each.unlink(missing_ok=True)
 
     def end(self) -> None:
         """End it, and leave its folder."""

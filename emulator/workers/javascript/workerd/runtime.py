@@ -44,7 +44,7 @@ _LOST = Reply(500, LOST.encode(), (("X-Cfq-Refused", LOST),), LOST)
 _MUCH = str(TooManySubrequests())
 _TOO_MANY = Reply(500, _MUCH.encode(), (("X-Cfq-Refused", _MUCH), ("CF-Queues-Error-Cause", _MUCH)), _MUCH)
 _LET_GO_SECONDS, _REFUSED_MOST = 1.0, 200
-"""So long, and with so many questions, what a dead process left behind may take to its end; then workerd is stopped."""
+"""So long, and with so many questions, what a test left behind may take to its end; then workerd is stopped."""
 _COUNTED = frozenset({_CHANNEL, "out"})
 """What isolates count: their own questions, and fetch."""
 
@@ -94,6 +94,9 @@ class Workerd:
         process = kept or Process(self._program, files(self._scripts), key, before)
         self._traffic = Traffic(process, self._asked, self._lost, lambda: len(self._waiting), self._services.console)
         try:
+            if kept is not None and any(each.durable for each in self._scripts):
+                self._call("forget", {"workers": self.workers}, _LET_GO_SECONDS)
+                kept.forget_objects()
             self._call("reset", {"workers": self.workers, "seed": self._seed, "again": kept is not None})
         except (Hung, Gone, RuntimeError):
             if kept is None:
@@ -101,9 +104,9 @@ class Workerd:
             self._end_process()
             self._start()
 
-    def _call(self, what: str, given: Mapping[str, Any]) -> bytes:
+    def _call(self, what: str, given: Mapping[str, Any], seconds: float | None = None) -> bytes:
         assert self._traffic is not None, "the process runs"
-        return self._traffic.call(what, given, self.patience_seconds)
+        return self._traffic.call(what, given, seconds or self.patience_seconds)
 
     def _end_process(self, *, follows: bool = False) -> None:
         if self._traffic is not None:
@@ -455,10 +458,7 @@ class Workerd:
                 traffic.abandon()
                 never = bool  # is False
                 traffic.until_quiet(self.workers, never, _LET_GO_SECONDS, sleeping=lambda: True, counts=False)
-            if any(each.durable for each in self._scripts):  # what objects hold ends with the process that holds it
-                traffic.process.stop()
-            else:
-                POOL.give(traffic.process)
+            POOL.give(traffic.process)
         except (Hung, Gone):
             traffic.process.stop()
         finally:

@@ -59,7 +59,12 @@ const asked = {
   async reset({ workers, seed, again }, env) {
     const found = await Promise.all(workers.map((each) => env[`HOST${each}`].reset(seed, again)));
     found.forEach((each, at) => known.set(workers[at], each));
-    const objects = found.flatMap((each, at) => each.objects.map(([name, id]) => object(env, { worker: workers[at], class: name, object: id })));
+    return "";
+  },
+  /** Ends every object; Python takes away what they have kept. */
+  async forget({ workers }, env) {
+    const found = await Promise.all(workers.map((each) => env[`HOST${each}`].forget()));
+    const objects = found.flatMap((each, at) => each.map(([name, id]) => object(env, { worker: workers[at], class: name, object: id })));
     await Promise.allSettled(objects.map((each) => each.fetch("http://cfq-reset/")));
     return "";
   },

@@ -71,11 +71,13 @@ function prepared(exported) {
 
 const ALARM = "http://cfq-alarm/", RESET = "http://cfq-reset/";
 const seen = new Map(), contexts = new WeakMap();
+let forgetting = false;
 
 /** A class of Durable Objects whose alarms are on the account's clock. What Python asks of an object comes as a request. */
 function objectClass(Given, name) {
   const Made = class extends Given {
     constructor(ctx, env) {
+      if (forgetting) throw new Error("it is not there any more");  // nothing of the Worker runs for that
       keepTime(ctx, name, () => typeof Given.prototype.alarm === "function");
       seen.set(`${name} ${ctx.id}`, [name, String(ctx.id)]);
       super(ctx, env);
@@ -95,12 +97,8 @@ function objectClass(Given, name) {
   return Made;
 }
 function asked(object, ctx, request) {
-  if (request.url === RESET) return reset(ctx);
+  if (request.url === RESET) return ctx.abort("the next test has objects of its own");
   if (request.url === ALARM) return request.json().then((info) => run(() => object.alarm(info))).then(() => new Response());
-}
-async function reset(ctx) {
-  await ctx.storage.deleteAll();
-  ctx.abort("the next test has objects of its own");
 }
 
 /** Alarms of an object go to Python, which wakes it at its moment. */
@@ -272,11 +270,17 @@ export class Host extends WorkerEntrypoint {
   ping() {
     return JSON.stringify([begun(), takeLines()]);
   }
+  /** The objects that this Worker has had, which are ended next. */
+  forget() {
+    forgetting = true;
+    const objects = [...seen.values()];
+    seen.clear();
+    return objects;
+  }
   async reset(chance, again) {
     seed(chance);
-    const objects = again ? [...seen.values()] : [];
+    forgetting = false;
     if (again) {
-      seen.clear();
       takeLines();
       live.clear();
       state.nowMs = 0;
@@ -284,6 +288,6 @@ export class Host extends WorkerEntrypoint {
     }
     const constructs = typeof current.default === "function", handlers = constructs ? current.default.prototype : current.default;
     const lacks = typeof handlers?.queue === "function" ? undefined : "Handler does not export a queue() function.";
-    return { objects, constructs, lacks };
+    return { constructs, lacks };
   }
 }
