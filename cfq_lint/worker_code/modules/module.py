@@ -179,11 +179,11 @@ def read(path: str, text: str, before: Module | None = None) -> Module | str:
         source = _parsed(path, text, before)
         if source is not None:
             return Module(path, text, source)
-        if before is not None:
-            before.failed = text
-        return "does not parse"
     except RecursionError:
         return TOO_DEEP
+    if before is not None:
+        before.failed = text
+    return "does not parse"
 
 
 def _parsed(path: str, text: str, before: Module | None) -> s.Source | None:
