@@ -12,7 +12,7 @@ from emulator.workers.bindings import Binding, Environment
 from emulator.workers.config import Config
 from emulator.workers.javascript.bindings import Bound, bound_of, durable_of, guarded_of, not_exported
 from emulator.workers.javascript.bundling.bundle import bundle
-from emulator.workers.javascript.bundling.evaluating import FIRST_LINE, Evaluated, evaluating
+from emulator.workers.javascript.bundling.evaluating import FIRST_LINE, Evaluated, evaluated_of, evaluating
 from emulator.workers.javascript.bundling.options import build_options
 from emulator.workers.javascript.bundling.source_map import SourceMap
 from emulator.workers.javascript.bundling.stacks import on_source
@@ -125,7 +125,8 @@ def _built(config: Config, folder: Path) -> tuple[Toolchain, str, BuildOptions, 
     date = min(config.date or tools.newest_date, tools.newest_date)
     options = options._replace(date=date)
     built = bundle(options, tools)
-    evaluated = evaluating(built.modules[0].file.read_text(encoding="utf-8"))
+    main = built.modules[0].file
+    evaluated = evaluating(main.read_text(encoding="utf-8")) if built.source_map is None else evaluated_of(main)
     return tools, date, options, built, evaluated, _mapping(built, folder)
 
 
