@@ -200,6 +200,12 @@ def test_it_fits_tabs_are_reached_by_keyboard_and_axe_finds_nothing(visit):
                 assert page.evaluate("document.activeElement.id") == "example"
                 page.locator("#example").select_option("retries and dead letters")
                 page.locator("#timeline svg").wait_for()
+                reached = []
+                while "slider" not in reached and len(reached) < 12:
+                    page.keyboard.press("Tab")
+                    reached.append(page.evaluate("document.activeElement.id || document.activeElement.getAttribute('aria-label')"))
+                assert "A consumer in Python" in reached, reached
+                assert reached[-1] == "slider", reached
             assert page.get_by_role("tabpanel", name=tab).is_visible()
             assert page.evaluate("document.documentElement.scrollWidth") <= width, tab
             assert axe_faults(page) == [], (tab, width)

@@ -13,7 +13,10 @@ from pathlib import Path
 import pytest
 
 from emulator.workers.javascript.bundling import bundle as bundling
+from emulator.workers.javascript.bundling import evaluating
 from emulator.workers.javascript.bundling.bundle import bundle
+from emulator.workers.javascript.bundling.evaluating import evaluated_of
+from emulator.workers.javascript.bundling.evaluating import evaluating as evaluating_now
 from emulator.workers.javascript.bundling.module_rules import kind_of, rules_of
 from emulator.workers.javascript.bundling.node_builtins import missing_flags, node_mode
 from emulator.workers.javascript.bundling.options import build_options
@@ -216,3 +219,16 @@ def test_a_module_later_than_the_date_is_turned_on_where_workerd_knows_it():
     assert missing_flags(modules, DATE, [], "2025-08-20") == {"enable_nodejs_http_modules"}
     assert missing_flags(modules, "2026-01-01", [], "2026-11-17") == frozenset()
     assert missing_flags(modules, DATE, ["disable_nodejs_fs_module"], "2026-11-17") == http
+
+
+def test_what_was_read_of_a_bundle_is_kept_beside_it(tools, tmp_path, monkeypatch):
+    folder = project(tmp_path, "export const early = await 1; export default { queue() {} };", **{"package.json": "{}"})
+    made = bundle(options_of(folder), tools)
+    main = made.modules[0].file
+    first = evaluated_of(main)
+    evaluated_of.cache_clear()
+    with monkeypatch.context() as patch:
+        patch.setattr(evaluating, "evaluating", lambda _: pytest.fail("it is read again"))
+        assert evaluated_of(main) == first == evaluating_now(main.read_text())
+    assert (set(first.exports), first.awaits) == ({"early", "default"}, True)
+    assert bundle(options_of(folder), tools) == made._replace(warm=True)  # what is kept is no module of the Worker
