@@ -45,6 +45,7 @@ NAVIGATION = [
             {"Explore": "emulator/explore.md"},
             {"Simulate": "emulator/simulate.md"},
             {"Server": "emulator/server.md"},
+            {"Team": "emulator/team.md"},
             {"Dashboard": "emulator/dashboard.md"},
             {"Reference": "emulator/reference.md"},
             {"Fidelity": "emulator/fidelity.md"},

@@ -177,7 +177,10 @@ def server(
         raise typer.Exit(fail(f"the server needs {error.name}: pip install 'cfq-lint[editor]'")) from error
     if check:
         return
-    make_server(__version__).start_io()
+    started = make_server(__version__)
+    started.start_io()
+    if not started.is_shut_down:
+        raise typer.Exit(1)
 
 
 @app.command()

@@ -63,6 +63,10 @@ def _life(server: Server) -> None:
             registration = types.Registration("watched", types.WORKSPACE_DID_CHANGE_WATCHED_FILES, options)
             await ls.client_register_capability_async(types.RegistrationParams([registration]))
 
+    @server.feature(types.SHUTDOWN)
+    def shut_down(ls: Server, _: None) -> None:
+        ls.is_shut_down = True
+
     @server.feature(types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS)
     def folders(ls: Server, _: types.DidChangeWorkspaceFoldersParams) -> None:
         ls.start(path_of(uri) for uri in ls.workspace.folders)

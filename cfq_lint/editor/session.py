@@ -44,7 +44,10 @@ SLICE_SECONDS = 0.01
 
 
 class Server(LanguageServer):
-    """The server with the project that it speaks of. `published` are the diagnostics that the editor has, by their URI."""
+    """The server with the project that it speaks of. `published` are the diagnostics that the editor has, by their URI.
+
+    `is_shut_down` says that the editor told it to end; what ends otherwise exits with 1, as the protocol wants it.
+    """
 
     def __init__(self, version: str) -> None:
         # A text is sent whole: what the library takes for ends of lines is not what the protocol does.
@@ -53,6 +56,7 @@ class Server(LanguageServer):
         self.units = Units()
         self.versions: dict[str, int] = {}
         self.published: dict[str, list[types.Diagnostic]] = {}
+        self.is_shut_down = False
         self._told: dict[str, tuple[list[Finding], list[types.Diagnostic]]] = {}
         self._changed: set[str] = set()
         self._uris: dict[str, str] = {}

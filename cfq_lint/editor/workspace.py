@@ -57,6 +57,7 @@ class Workspace:
         self._files: list[str] = []
         self._problems: list[str] = []
         self._judged: dict[str, Judged] = {}
+        self._workers: dict[str, tuple[str | None, Worker]] = {}
         self._glances: dict[str, Judged] = {}
         self._wanted: set[str] = set()
         self._asked: dict[str, set[str]] = {}
@@ -84,6 +85,7 @@ class Workspace:
         self._files = sorted({*found, *opened, *new})
         self._judged.clear()
         self._glances.clear()
+        self._workers.clear()
         self._asked.clear()
         self._kept.clear()
         self._wanted = {file for path in self.buffers for file in self._near(path)}
@@ -132,6 +134,7 @@ class Workspace:
         self._report = None
         self.is_behind = True
         self._forget(named(absolute))
+        self._workers.pop(named(absolute), None)
         text = Surroundings(self.buffers).files().read(absolute)
         for file, asked in self._asked.items():
             if absolute in asked:
@@ -197,13 +200,23 @@ class Workspace:
 
     def _judge(self, file: str, surroundings: Surroundings | None) -> Judged:
         around = surroundings or Surroundings(self.buffers)
-        text = self.buffers.get(os.path.abspath(file))
-        document = read(file) if text is None else from_text(file.replace(os.sep, "/"), text, around.files().read)
+        worker = self._worker(file, around)
+        document = worker.document
         complete(document, file, self._plan, around)
         if surroundings is None:
             document.entry = document.files = None
-        result = judge(document, self._plan)
-        return Judged(document, Worker(document, self._plan.environment), result)
+        return Judged(document, worker, judge(document, self._plan, worker))
+
+    def _worker(self, file: str, around: Surroundings) -> Worker:
+        """The view of a configuration, read once for each text of it."""
+        text = self.buffers.get(os.path.abspath(file))
+        known = self._workers.get(file)
+        if known is None or known[0] != text:
+            document = read(file) if text is None else from_text(file.replace(os.sep, "/"), text, around.files().read)
+            known = text, Worker(document, self._plan.environment)
+            if document.dialect is None:  # another may rest on files beside it
+                self._workers[file] = known
+        return known[1]
 
     def all(self) -> Iterator[Judged]:
         """All configurations that can be read, as they are known so far."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from cfq_lint.worker_code.modules.module import Module
 
 _ENDINGS = (".py", ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".tsx", ".jsx")
-MODULES = "modules"
+_MODULES = "modules"
 """Where modules are in `Files.kept` that were read: they serve again for another text of the same file."""
 _ASIDE = "aside"
 _NAME_IT = "name its source in the setting `source`"
@@ -49,9 +49,9 @@ def _read(entry: str, environment: Environment, files: Files, aliases: dict[str,
     if files.source is not None or (text is not None and entry.endswith(_ENDINGS) and not is_built(text)):
         if not entry.endswith(_ENDINGS):
             return Program(entry, None, f"{entry} is neither Python, JavaScript nor TypeScript")
-        return load(entry, files.read, files.listed, aliases, variables, known=files.kept.setdefault(MODULES, {}))
+        return load(entry, files.read, files.listed, aliases, variables, known=files.kept.setdefault(_MODULES, {}))
     for path in Sources(files.read, files.listed).behind(entry, folder, command):
-        program = load(path, files.read, files.listed, aliases, variables, known=files.kept.setdefault(MODULES, {}))
+        program = load(path, files.read, files.listed, aliases, variables, known=files.kept.setdefault(_MODULES, {}))
         if program.handlers():
             return program
     if text is not None:
@@ -67,23 +67,23 @@ def renewed(kept: dict[object, Any], path: str, text: str | None) -> dict[object
     Programs stay where nothing can differ that was found out about them. Modules do in any case, to be read again in parts.
     Where the text does not parse, the programs are put aside for the next one.
     """
-    modules: dict[str, Module] = kept.get(MODULES, {})
-    programs = {key: each for key, each in kept.items() if key not in {MODULES, _ASIDE}}
+    modules: dict[str, Module] = kept.get(_MODULES, {})
+    programs = {key: each for key, each in kept.items() if key not in {_MODULES, _ASIDE}}
     if _ASIDE in kept:
         programs = kept[_ASIDE][1] if kept[_ASIDE][0] == path else {}
     name = next((each for each in modules if os.path.abspath(each) == path), None)
     if name is None or text is None or is_built(text):
-        return {MODULES: modules}
+        return {_MODULES: modules}
     known = modules.pop(name)
     new = read(name, text, known)
     if isinstance(new, str):
         if new == TOO_DEEP:
-            return {MODULES: modules}
+            return {_MODULES: modules}
         modules[name] = known
-        return {MODULES: modules, _ASIDE: (path, programs)}
+        return {_MODULES: modules, _ASIDE: (path, programs)}
     modules[name] = new
     holds = all(program.renew(new) for several in programs.values() for program in several)
-    return {MODULES: modules, **programs} if holds else {MODULES: modules}
+    return {_MODULES: modules, **programs} if holds else {_MODULES: modules}
 
 
 def _texts(field: Field | None) -> dict[str, str]:

@@ -72,6 +72,11 @@ def order(mark: Mark) -> tuple[str, int, int]:
     return mark.module.path, *mark.node.at
 
 
+def stands_in(mark: Mark, around: Mark) -> bool:
+    """Whether a place is within another one."""
+    return any(each is mark.node for each in walk(around.node))
+
+
 def nearest(called: Called, around: Mark) -> Mark:
     """The call that stands in a loop or `catch` itself, and that leads to a call in what it calls."""
     inside = {id(each) for each in walk(around.node)}

@@ -74,7 +74,7 @@ from cfq_lint.rules._ways import (
 )
 from cfq_lint.rules.rule import CODE, SOURCE_CODE, Rule
 from cfq_lint.worker_code.following.effects import is_aside
-from cfq_lint.worker_code.ways.state import ACK_ALL, ACKS, LAST, OF_ERROR, OF_STATUS
+from cfq_lint.worker_code.ways.state import ACKS, LAST, OF_ERROR, OF_STATUS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def _swallowed(consuming: Consuming) -> Iterator[tuple[Mark, Mark]]:
         return  # there it ends
     handled = consuming.handled
     known = calls(handled)
-    ways = handled.ended | (frozenset(state for state in handled.raised if state.settled == ACK_ALL))
+    ways = handled.ended | (frozenset(state for state in handled.raised if state.settled in ACKS))
     said_apart = {mark for mark, states in _acked(consuming) if all(state.failed or state.noted for state in states)}
     for state in every_way(handled):
         failure = state.failed

@@ -66,20 +66,22 @@ from __future__ import annotations
 from cfq_lint.facts import limits
 from cfq_lint.model.finding import Related, Severity
 from cfq_lint.rules import signs
-from cfq_lint.rules._ways import calls, in_order, nearest, order, per_queue, settling, token
+from cfq_lint.rules._ways import calls, in_order, nearest, order, per_queue, settling, stands_in, token
 from cfq_lint.rules.rule import CODE, SOURCE_CODE, Rule
 from cfq_lint.worker_code.following.effects import returns_errors
 from cfq_lint.worker_code.ways.state import PERHAPS, RETRY, TELL, TIDY
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from cfq_lint.model.account_facts import Facts
     from cfq_lint.model.consuming import Code
     from cfq_lint.model.finding import Finding
     from cfq_lint.worker_code.following.handling import Handled
     from cfq_lint.worker_code.ways.marks import Mark
+    from cfq_lint.worker_code.ways.state import Failure, State
+    from cfq_lint.worker_code.ways.values import Called
 
 
 def check(code: Code, _facts: Facts) -> Iterator[Finding]:
@@ -97,18 +99,33 @@ def check(code: Code, _facts: Facts) -> Iterator[Finding]:
 
 def _risked(handled: Handled) -> Iterator[tuple[Mark, Mark]]:
     known = calls(handled)
-    escaping = {state.error[1] for state in handled.raised if state.error and state.failed is not None and not state.settled}
+    escaping = {
+        _at(known, state.error[1], failure) for state, failure in _failed(handled.raised) if state.error and not state.settled
+    }
     for settled in handled.settled:
         if settled.how != RETRY:
             continue
-        for state in in_order(settled.states):
+        for state, failure in _failed(in_order(settled.states)):
             called = known.get(state.risked) if state.risked is not None else None
-            if called is None or state.settled or called.mark not in escaping:
+            at = _at(known, called.mark, failure) if called is not None else None
+            if called is None or at is None or state.settled or at not in escaping:
                 continue
             if called.effect in {TELL, TIDY} or (called.effect == PERHAPS and not called.related) or returns_errors(called):
                 continue
-            failure = state.failed or state.noted
-            yield nearest(called, failure.caught) if failure is not None else called.mark, settled.mark
+            yield at, settled.mark
+
+
+def _failed(states: Iterable[State]) -> Iterator[tuple[State, Failure]]:
+    for state in states:
+        failure = state.failed or state.noted
+        if failure is not None:
+            yield state, failure
+
+
+def _at(known: dict[Mark, Called], mark: Mark, failure: Failure) -> Mark | None:
+    """The place in the `catch` that leads to a call, None where the call comes after that."""
+    at = nearest(known[mark], failure.caught) if mark in known else mark
+    return at if not failure.caught.is_catch or stands_in(at, failure.caught) else None
 
 
 RULE = Rule(

@@ -91,10 +91,10 @@ class Report:
         return sum(finding.severity == severity for finding in self.findings)
 
 
-def judge(document: Document, plan: Plan) -> FileResult:
-    """Run the rules about single files on one document."""
+def judge(document: Document, plan: Plan, worker: Worker | None = None) -> FileResult:
+    """Run the rules about single files on one document; `worker` is its view where there is one already."""
     facts, rules = plan.facts, plan.rules
-    worker = Worker(document, plan.environment)
+    worker = worker or Worker(document, plan.environment)
     whole = document.whole
     signs = signs_of(worker)
     if facts != _NOTHING_KNOWN:

@@ -229,6 +229,7 @@ def survey(document: Document, path: str, surroundings: Surroundings) -> None:
     """
     folder, name = os.path.split(os.path.abspath(path))
     files = document.files = surroundings.files()
+    document.shadowed_by = document.redirect = None
     document.entry = _entry(document, files, folder)
     document.apart = _apart(document, name, path, surroundings.within(folder))
     if name == CONFIG_NAME and any(files.has(f"{folder}/{each}") for each in NAMES):

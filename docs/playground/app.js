@@ -1,6 +1,6 @@
 // The page: two editors, the answers of Python beside them, links that carry a text, and everything by keyboard.
 
-import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
+import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
 import { python } from "@codemirror/lang-python";
 import { HighlightStyle, StreamLanguage, bracketMatching, syntaxHighlighting } from "@codemirror/language";
 import { json } from "@codemirror/legacy-modes/mode/javascript";
@@ -158,7 +158,7 @@ $("file").onchange = () => {
 
 // --- the emulator
 
-const runKeys = [{ key: "Mod-Enter", run: () => (run(), true) }, indentWithTab];
+const runKeys = [{ key: "Mod-Enter", run: () => (run(), true) }]; // Tab leaves the editor, Ctrl ] indents
 const runEditor = editor($("editor-run"), "A consumer in Python", python(), runKeys, () => {});
 for (const name of Object.keys(EXAMPLES)) $("example").append(element("option", { textContent: name }));
 $("example").onchange = () => (runEditor.put(EXAMPLES[$("example").value]), run());

@@ -96,7 +96,12 @@ function drawRow(row, y, x, until) {
       wait(step.at);
       since = null;
     }
-    if (ENDS.has(step.kind)) end(group, step, y, x);
+    if (ENDS.has(step.kind)) {
+      // Behind the box of an attempt, else at the moment itself.
+      const at = free > x.get(step.at) ? free + 4 : x.get(step.at) - 7;
+      end(group, step, y, at);
+      free = at + 14;
+    }
   }
   if (out !== null) flight(group, out, null, y, x, until);
   wait(until);
@@ -113,8 +118,8 @@ function flight(group, out, step, y, x, until) {
   return to;
 }
 
-function end(group, step, y, x) {
-  const at = x.get(step.at) + BOX + 4, title = make("title", {}, `${step.kind}${step.other ? ` to ${step.other}` : ""}${step.error ? `: ${step.error}` : ""}`);
+function end(group, step, y, at) {
+  const title = make("title", {}, `${step.kind}${step.other ? ` to ${step.other}` : ""}${step.error ? `: ${step.error}` : ""}`);
   group.append(
     step.kind === "acked"
       ? make("circle", { class: "acked", "data-at": step.at, cx: at + 6, cy: y, r: 6 }, title)

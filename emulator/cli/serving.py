@@ -28,7 +28,6 @@ from emulator.server.file_lock import FileLock, InUse
 from emulator.server.observe import logs
 from emulator.server.service import Service
 from emulator.server.single import Single
-from emulator.server.time import RunningTime
 from emulator.server.uvicorn_server import bind, is_loopback, run
 from emulator.server.workers import Workers, introduce
 from emulator.testing.emulator import START, Emulator
@@ -44,6 +43,7 @@ if TYPE_CHECKING:
     from emulator.engine.journal.shared import SharedJournal
     from emulator.server.directory import Store
     from emulator.server.nodes import Node, Running
+    from emulator.server.observe.watch import Watch
 
 MEMORY = ":memory:"
 PORT = 8787
@@ -150,19 +150,19 @@ def _service(path: str | None, tokens: Iterable[str], **given: Any) -> Service:
     if given["sync"] not in {"normal", "full"}:
         raise ValueError("--sync is normal or full")
     journal, store = SQLiteJournal(path or "", given["sync"].upper()), None if path is None else DirectoryFile(path)
-    return _leading(journal, store, RunningTime, tokens, given)
+    return _leading(journal, store, tokens, given)
 
 
 def _node(url: str, host: str, port: int, tokens: Iterable[str], given: dict[str, Any]) -> Node:
     """One of several servers on a database."""
     from emulator.server.nodes import Node  # loads psycopg
 
-    def lead(journal: SharedJournal, running: Running) -> Service:
-        return _leading(journal, journal, running, tokens, given)
+    def lead(journal: SharedJournal, running: Running, watch: Watch | None) -> Service:
+        return _leading(journal, journal, tokens, given, running=running, watch=watch)
 
-    def follow(journal: SharedJournal, running: Running) -> Service:
+    def follow(journal: SharedJournal, running: Running, watch: Watch | None) -> Service:
         emulator = Emulator(**_options(given, journal))
-        return Service(emulator, store=journal, running=running, tokens=tokens, **_of_service(given))
+        return Service(emulator, store=journal, running=running, watch=watch, tokens=tokens, **_of_service(given))
 
     own = "" if ip_address(socket.gethostbyname(host)).is_unspecified else host
     return Node(url, given["account_id"] or "", host=own, port=port, mode=given["time"], lead=lead, follow=follow)
@@ -180,7 +180,7 @@ def _of_service(given: dict[str, Any]) -> dict[str, Any]:
     return {"time": given["time"], "account_id": given["account_id"], "control": control}
 
 
-def _leading(journal: Journal, store: Store | None, running: Running, tokens: Iterable[str], given: dict[str, Any]) -> Service:
+def _leading(journal: Journal, store: Store | None, tokens: Iterable[str], given: dict[str, Any], **own: Any) -> Service:
     """A service that runs what the options name."""
     plan, options = given["plan"], _options(given, journal)
     config, files = given["config"], given["worker"] or []
@@ -188,9 +188,7 @@ def _leading(journal: Journal, store: Store | None, running: Running, tokens: It
     emulator = Emulator.from_wrangler(configs, env=given["env"], **options) if configs else Emulator(**options)
     workers = _workers(emulator, files, given["env"], given["outgoing"])
     targets = _targets(emulator, given["push"] or (), given["consumer"] or (), given["push_timeout"])
-    service = Service(
-        emulator, tokens=tokens, store=store, targets=targets, workers=workers, running=running, **_of_service(given)
-    )
+    service = Service(emulator, tokens=tokens, store=store, targets=targets, workers=workers, **own, **_of_service(given))
     for name in dict.fromkeys([*(given["queue"] or ()), *targets]):
         if name not in emulator.queues:
             emulator.create_queue(name)

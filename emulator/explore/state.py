@@ -62,6 +62,8 @@ _KEEPS_NOTHING = frozenset({
 """Modules of Python's that keep nothing of what they are told, except chance, which is looked at."""
 _HIDING = frozenset({"open", "exec", "eval", "globals", "locals", "vars", "__import__"})
 """Builtins by which code reaches what cannot be seen here."""
+_PYTEST = "@"
+"""How the names begin by which pytest's assertions reach pytest: no author can write them, and nothing is kept there."""
 _IMMUTABLE_TYPE = 1 << 8
 _POINTER = 8
 _USER, _OURS, _PLAIN, _OTHER = "the user's", "ours", "keeps nothing", "a library's"
@@ -206,7 +208,7 @@ class _Reader:
             raise Opaque(f"the module {module.__name__}")
         if home == _USER:
             for name, each in list(vars(module).items()):
-                if not name.startswith("__"):
+                if not name.startswith(("__", _PYTEST)):
                     self.say(name)
                     self.read(each)
 
@@ -323,7 +325,7 @@ def _named(code: types.CodeType) -> tuple[tuple[str, ...], tuple[str, ...]]:
             elif step.opname == "IMPORT_NAME" and step.argval:
                 imports.add(str(step.argval))
         todo += [const for const in each.co_consts if isinstance(const, types.CodeType)]
-    return tuple(sorted(names)), tuple(sorted(imports))
+    return tuple(sorted(name for name in names if not name.startswith(_PYTEST))), tuple(sorted(imports))
 
 
 @lru_cache(maxsize=1_000)

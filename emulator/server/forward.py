@@ -83,7 +83,7 @@ class Forward:
             why = "another node leads"
         except (httpx.ConnectError, httpx.ConnectTimeout):
             raise
-        except httpx.TransportError as error:
+        except Exception as error:  # noqa: BLE001 - the network's libraries have many words for a connection that was lost
             why = type(error).__name__
         finally:
             asked.cancel()

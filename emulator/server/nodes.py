@@ -34,10 +34,11 @@ if TYPE_CHECKING:
     from emulator.core.model import State
     from emulator.engine.timeline import Timeline
     from emulator.server.app import Application
+    from emulator.server.observe.watch import Watch
     from emulator.server.service import Service
 
     Running = Callable[[Timeline, str], RunningTime]
-    Build = Callable[[SharedJournal, Running], Service]
+    Build = Callable[[SharedJournal, Running, Watch | None], Service]
 
 logger = logging.getLogger("emulator.server")
 
@@ -94,8 +95,9 @@ def _opened(url: str, account: str) -> SharedJournal:
 class Node:
     """ASGI, and what keeps it going. Raises JournalError for a database that cannot be used.
 
-    `lead` builds the service of a node that leads, `follow` of one that follows, each on a journal and with its own running
-    of time, which `mode` names. `port` is where this node listens, `host` its address; "" for the one that the database sees.
+    `lead` builds the service of a node that leads, `follow` of one that follows, each on a journal, with its own running of
+    time, which `mode` names, and with what has watched the account so far. `port` is where this node
+    listens, `host` its address; "" for the one that the database sees.
     """
 
     def __init__(self, url: str, account: str, *, host: str, port: int, mode: str, lead: Build, follow: Build) -> None:
@@ -109,6 +111,7 @@ class Node:
         self._has_part = asyncio.Event()
         self._leader: Leader | None = None
         self._known: tuple[int, State] | None = None
+        self._watch: Watch | None = None
         self._changes = -1
         self._pump: asyncio.Task[None] | None = None
         self._leads = self._stopping = False
@@ -171,22 +174,33 @@ class Node:
     async def _take_the_lead(self, journal: SharedJournal) -> None:
         """Be a server as any other. It beats meanwhile: to load a Worker may take longer than a lease."""
         self._forget()
-        journal.go_on_from(self._known)
-        building = asyncio.create_task(asyncio.to_thread(self._lead, journal, partial(LeadersTime, journal)))
-        while not building.done():
-            journal.beat()
-            await asyncio.wait({building}, timeout=BEAT_SECONDS)
-        self._leader, self._leads = Leader(self.address, journal.fence), True
+        journal.go_on_from(self._handed_over())
+        building = asyncio.create_task(asyncio.to_thread(self._lead, journal, partial(LeadersTime, journal), self._watch))
+        try:
+            while not building.done():
+                journal.beat()
+                await asyncio.wait({building}, timeout=BEAT_SECONDS)
+        except JournalUnwritable:
+            await asyncio.wait({building})
+            if building.exception() is None:
+                building.result().close()
+            raise
         service = building.result()
+        self._leader, self._leads = Leader(self.address, journal.fence), True
         self._enter(service, "leads", None)
         self._pump = asyncio.create_task(service.time.pump())
 
     async def _begin_to_follow(self, journal: SharedJournal) -> None:
         journal.see()
-        journal.go_on_from(self._known)
-        service = await asyncio.to_thread(self._follow, journal, partial(FollowersTime, self.catch_up))
+        journal.go_on_from(self._handed_over())
+        service = await asyncio.to_thread(self._follow, journal, partial(FollowersTime, self.catch_up), self._watch)
         self._changes = -1
         self._enter(service, "follows", self._forward)
+
+    def _handed_over(self) -> tuple[int, State] | None:
+        """The state of the part before, once: who builds on it changes it, also where that comes to nothing."""
+        known, self._known = self._known, None
+        return known
 
     def _enter(self, service: Service, role: str, forward: Forward | None) -> None:
         self._service, service.role, service.stopping = service, role, self._stopping
@@ -205,6 +219,7 @@ class Node:
             service.stopping = True
             with service.account.lock:
                 self._known = service.account.sequence, service.account.state
+                self._watch = service.watch
 
     async def _leave(self) -> None:
         """The part or the database is lost: let go of both."""

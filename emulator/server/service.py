@@ -47,7 +47,7 @@ class Service:
     `time` is "virtual", "real" or a speed such as "60x". `tokens` are `TOKEN` or `TOKEN:read`; none at all lets everybody in.
     `account_id` None answers for every account. `control` opens `/emulator/…`. `store` is where ids and dates
     are kept. `targets` are the consumers that it runs itself, by queue; `workers` the Workers. `running` makes what runs time.
-    `role` says whether this node leads, of several.
+    `watch` has watched the account so far. `role` says whether this node leads, of several.
     """
 
     def __init__(
@@ -62,6 +62,7 @@ class Service:
         targets: Mapping[str, Target] | None = None,
         workers: Workers | None = None,
         running: Callable[[Timeline, str], RunningTime] = RunningTime,
+        watch: Watch | None = None,
     ) -> None:
         self.emulator, self.account_id, self.control = emulator, account_id, control
         self.access = Access(tokens)
@@ -80,7 +81,8 @@ class Service:
         emulator.timeline.deliveries.remember(_ERRORS_MAX)
         for name, target in self.targets.items():
             emulator.timeline.deliveries.attach(name, target)
-        self.watch = Watch(self.account, self.directory)
+        goes_on = watch is not None and watch.go_on(self.account, self.directory)
+        self.watch = watch if watch is not None and goes_on else Watch(self.account, self.directory)
         if not self.account.journal.follows:  # else who leads tells of it
             self.watch.tell(EventLog(self.directory.public).tell)
         self.stopping = False

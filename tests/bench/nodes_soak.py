@@ -1,6 +1,6 @@
-"""What several nodes on one database withstand: `python -m tests.bench.nodes_soak [--kills N] [--freezes N] [--restarts N]`.
+"""What several nodes on one database withstand: `python -m tests.bench.nodes_soak [--kills N] [--freezes N] [--cuts N] [--restarts N]`.
 
-Three nodes, four senders and four pullers. The leader is killed, or frozen until another one leads and then let go on; the
+Three nodes, four senders and four pullers. The leader is killed, or frozen or cut off from the database until another one leads; the
 database is restarted, now and then without a goodbye; all in an order by chance. Nothing that was answered for may be lost, nothing
 that was acknowledged may come again, and the journal must be one order of events. Exit code 1 where it is not so, or where
 nothing was stored for a median of 3 seconds, or once for 5, after a leader was gone.
@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 
 from tests.emulator.postgres import MISSING, PostgresServer, programs
-from tests.emulator.server.team import Team, begin, check, freeze, kill
+from tests.emulator.server.team import Team, begin, check, cut, freeze, kill
 
 MEDIAN_SECONDS, MOST_SECONDS = 3.0, 5.0
 
@@ -26,14 +26,14 @@ MEDIAN_SECONDS, MOST_SECONDS = 3.0, 5.0
 def main() -> int:
     """Run, and print what was seen."""
     parser = argparse.ArgumentParser()
-    for name, default in (("kills", 50), ("freezes", 10), ("restarts", 10), ("seed", 1)):
+    for name, default in (("kills", 50), ("freezes", 10), ("cuts", 5), ("restarts", 10), ("seed", 1)):
         parser.add_argument(f"--{name}", type=int, default=default)
     given = parser.parse_args()
     if programs() is None:
         print(MISSING)
         return 1
-    dice, took = random.Random(given.seed), {"kill": [], "freeze": [], "restart": []}
-    deeds = ["kill"] * given.kills + ["freeze"] * given.freezes + ["restart"] * given.restarts
+    dice, took = random.Random(given.seed), {"kill": [], "freeze": [], "cut": [], "restart": []}
+    deeds = ["kill"] * given.kills + ["freeze"] * given.freezes + ["cut"] * given.cuts + ["restart"] * given.restarts
     dice.shuffle(deeds)
     database = PostgresServer()
     try:
@@ -48,7 +48,7 @@ def main() -> int:
                         database.start()
                         took[deed].append(load.stands_still(since))
                     else:
-                        took[deed].append((kill if deed == "kill" else freeze)(team, load))
+                        took[deed].append({"kill": kill, "freeze": freeze, "cut": cut}[deed](team, load))
                     print(f"{deed} {took[deed][-1]:.2f} s", flush=True)
             check(team, load)
             print(f"{len(load.stored)} messages stored, {len(load.acked)} acknowledged: none lost, none again, one order of events")
@@ -57,7 +57,7 @@ def main() -> int:
     for deed, seconds in took.items():
         if seconds:
             print(f"{deed}: {len(seconds)} times, nothing stored for {statistics.median(seconds):.2f} s (median), {max(seconds):.2f} s (most)")
-    lost = took["kill"] + took["freeze"]
+    lost = took["kill"] + took["freeze"] + took["cut"]
     return int(bool(lost) and (statistics.median(lost) > MEDIAN_SECONDS or max(lost) > MOST_SECONDS))
 
 

@@ -77,3 +77,22 @@ def test_every_link_to_another_page_leads_somewhere(page):
     for target in re.findall(r"\]\(([^)]+)\)", page.read_text(encoding="utf-8")):
         if not target.startswith("http"):
             assert (page.parent / target.partition("#")[0]).exists(), f"{page.name} links to {target}"
+
+
+def test_the_teams_files_are_yaml_and_their_servers_have_known_options():
+    """Every `serve` that the page about a team shows, in a shell line, a compose file or a manifest."""
+    import inspect
+
+    import yaml
+
+    from emulator.cli.serving import serve
+
+    text = (ROOT / "docs" / "emulator" / "team.md").read_text(encoding="utf-8")
+    files = [list(yaml.safe_load_all(found)) for found in re.findall(r"^```yaml\n(.*?)^```", text, re.MULTILINE | re.DOTALL)]
+    assert [[sorted(document) for document in file] for file in files] == [
+        [["services", "volumes"]], [["apiVersion", "kind", "metadata", "spec"]] * 2
+    ]  # fmt: skip
+    known = {f"--{name}" for name in inspect.signature(serve).parameters}
+    shown = re.findall(r"cfq-emulator serve (--.*?)(?:\"?$)", text, re.MULTILINE)
+    assert len(shown) == 3
+    assert {word for line in shown for word in line.split() if word.startswith("--")} <= known

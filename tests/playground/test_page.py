@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from cfq_lint import lint_text
-from tests.emulator.server.browsers import Visit, browser
+from tests.emulator.server.browsers import Visit, axe_faults, browser
 
 ROOT = Path(__file__).resolve().parents[2]
 SITE, FIXTURES = ROOT / "site", ROOT / "fixtures"
@@ -182,7 +182,6 @@ def test_it_works_offline_after_the_first_visit_and_links_carry_the_text(visit):
 
 
 def test_it_fits_tabs_are_reached_by_keyboard_and_axe_finds_nothing(visit):
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="install the extra `browser`").Axe()
     page = visit.page
     page.get_by_role("tab", name="Lint a file").click()
     page.locator("#file").select_option("wrangler.jsonc")
@@ -201,8 +200,13 @@ def test_it_fits_tabs_are_reached_by_keyboard_and_axe_finds_nothing(visit):
                 assert page.evaluate("document.activeElement.id") == "example"
                 page.locator("#example").select_option("retries and dead letters")
                 page.locator("#timeline svg").wait_for()
+                reached = []
+                while "slider" not in reached and len(reached) < 12:
+                    page.keyboard.press("Tab")
+                    reached.append(page.evaluate("document.activeElement.id || document.activeElement.getAttribute('aria-label')"))
+                assert "A consumer in Python" in reached, reached
+                assert reached[-1] == "slider", reached
             assert page.get_by_role("tabpanel", name=tab).is_visible()
             assert page.evaluate("document.documentElement.scrollWidth") <= width, tab
-            found = axe.run(page)
-            assert found.violations_count == 0, found.generate_report()
+            assert axe_faults(page) == [], (tab, width)
         page.get_by_role("tab", name="Watch messages").press("ArrowLeft")

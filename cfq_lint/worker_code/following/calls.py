@@ -132,6 +132,9 @@ class Calls(Foreign):
             member = self.member(receiver, name)
             if member.kind in {FUNCTION, METHOD}:
                 return self.applied(node, member, given, states, room, out)
+        if receiver.kind == "handlers":
+            held = [self.member(each, name) for each in (receiver.fields or {}).values() if each.kind == INSTANCE]
+            return self._one_of(node, held, given, states, room, out)
         if receiver.kind == FUNCTION and name in {"call", "apply", "bind"}:
             return (receiver, states) if name == "bind" else self.applied(node, receiver, given[1:], states, room, out)
         if receiver.kind == RESPONSE and name in {"raise_for_status", "raiseForStatus"} and receiver.call is not None:
@@ -142,7 +145,7 @@ class Calls(Foreign):
                 self.mark(node, room),
             )
             return Value(OPAQUE), states
-        if receiver.kind in {DATA, RESULT, OPAQUE} and any(each.kind == FUNCTION for each in given):
+        if receiver.kind in {DATA, RESULT, OPAQUE} and FUNCTION in [each.kind for each in given]:
             looped = self._over_unknown(node, receiver, name, given, states, room, out)
             if looped is not None:
                 return looped
@@ -338,6 +341,7 @@ class Calls(Foreign):
         assert lambda_ is not None, "a function has a body"
         is_handed = any(holds_message(each) for each in given) or function.room is None or function.room.calls
         if is_handed:
+            self.handed.add(id(lambda_))
             return self.run_function(function, given, states, out, around=room)  # type: ignore[call-arg]
         if id(lambda_) not in self.too_long:
             most, loops, own = self.steps_most, self.loops, Flow()

@@ -199,7 +199,7 @@ class Conditions:
 
     def _exactly(self, node: n.Node, operator: str, left: Value, right: Value, states: States, room: Room) -> Ways:
         if (left.is_queue or right.is_queue) and CHANGED not in {left.name, right.name}:
-            self.asked_of_queue(self.mark(node, room))
+            self.asked_of_queue(self.mark(node, room), is_it=left.kind == right.kind and left.literal == right.literal)
         holds, fails = set(), set()
         for state in states:
             mine = left.literal if left.kind == LITERAL else state.flag(left.key, UNKNOWN)
@@ -211,17 +211,17 @@ class Conditions:
                 fails.add(state)
         return holds, fails
 
-    def asked_of_queue(self, at: Mark) -> None:
-        """Note that the queue's name is compared with something that is known."""
+    def asked_of_queue(self, at: Mark, *, is_it: bool = False) -> None:
+        """Note that the queue's name is compared with something that is known, and whether that is its name."""
         raise NotImplementedError
 
     def _contained(self, node: n.Node, operator: str, left: Value, right: Value, states: States, room: Room) -> Ways:
         """`name in names`."""
         items = right.fields if right.kind == OBJECT and right.key is None else None
         if left.kind == LITERAL and items is not None:
-            if left.is_queue and left.name != CHANGED:
-                self.asked_of_queue(self.mark(node, room))
             is_in = left.literal in items or left.literal in {each.literal for each in items.values() if right.name == LIST}
+            if left.is_queue and left.name != CHANGED:
+                self.asked_of_queue(self.mark(node, room), is_it=is_in)
             return (states, set()) if is_in == (operator != "not in") else (set(), states)
         if left.kind == DATA:
             return self.both(states, TYPE) if items is not None and operator != "not in" else self.both(states, OF_BODY)

@@ -114,7 +114,7 @@ def effect_of(called: Called) -> str:
     return _effect(called.chain, called.text, called.on_env)
 
 
-@lru_cache(4096)
+@lru_cache(1024)
 def _effect(chain: tuple[str, ...], text: str, on_env: bool) -> str:
     name = chain[-1] if chain else "?"
     if _WRITES_SQL.search(text):
@@ -164,7 +164,7 @@ def starts_work(called: Called) -> bool:
 
 def is_aside(called: Called) -> bool:
     """Whether a call looks like something beside the work, such as a note of it: by its names and the table it writes."""
-    words = [*called.chain[-3:], *called.within[1:][-2:], *_TABLES.findall(called.text)]
+    words = [*called.chain[-3:], *called.within[-2:], *_TABLES.findall(called.text)]
     return any(_SIDE.search(word) for word in words if word not in {"env", "run", "bind", "prepare"})
 
 

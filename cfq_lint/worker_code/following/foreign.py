@@ -130,6 +130,7 @@ class Foreign(Expressions):
         self.settling: dict[Mark, Settled] = {}
         self.loops: list[Mark] = []
         self.through: list[Mark] = []
+        self.handed: set[int] = set()
         self.in_loop: set[Mark] = set()
         self.unused: n.Node | None = None
 
@@ -188,7 +189,7 @@ class Foreign(Expressions):
             return receiver, states
         result = Value(OPAQUE, related=called.related)
         result.chain, result.call, result.text, result.whole = called.chain, called, called.text, called.whole
-        result.fresh = next((each.fresh for each in called.all_given if each.fresh), "")
+        result.fresh = [*filter(None, [each.fresh for each in called.all_given]), ""][0]
         if called.effect not in {WORK, TELL} and ERROR in {each.kind for each in (*given, receiver) if each is not None}:
             result.guard = (OF_ERROR, True, None)  # whoever asks for what it gives asks of the error
         if inner:
@@ -220,7 +221,7 @@ class Foreign(Expressions):
         called.text = "\n".join([*text, *(each.text for each in given if each.text)])
         called.on_env = chain[0] == "env" and len(chain) > 1
         called.loops = tuple(self.loops)
-        called.within = tuple([each.name for each in room.calls])
+        called.within = tuple([each.name for each in room.calls[1:] if id(each) not in self.handed])
         for each, value in zip(node.given, given, strict=False):
             if isinstance(each, n.Keyword):
                 called.named[each.name] = value

@@ -41,10 +41,9 @@ class Handled:
 
     `ended` are the ways on which it returns, `raised` those on which it throws. `called` are the calls on the way, in order,
     `settled` those that settle messages. `left` are the places where a `return` ends a loop over messages, with that loop and
-    the ways there, `asked` the comparisons of the queue's name with what is known, `statuses` the numbers that a response's
-    status is compared with, `in_loop` the places in loops over messages that may throw. `looks_at_queue` says that the queue's
-    name matters. `problem` says why nothing is known, `steps` how
-    long the reading was.
+    the ways there, `asked` the comparisons of the queue's name with what is known, none where it is one of those, `statuses`
+    the numbers that a response's status is compared with, `in_loop` the places in loops over messages that may throw.
+    `looks_at_queue` says that the queue's name matters. `problem` says why nothing is known, `steps` how long the reading was.
     """
 
     queue: str
@@ -104,6 +103,7 @@ class Reader(Statements):
         self.rooms: dict[int, Room] = {}
         self.left_at: dict[tuple[Mark, Mark], set[State]] = {}
         self.asked: dict[Mark, None] = {}
+        self.is_named = False
         self.statuses: set[int] = set()
         self.views: list[Module] = []
         self.looks_at_queue = False
@@ -126,7 +126,7 @@ class Reader(Statements):
             tuple(self.called.values()),
             tuple(self.settling.values()),
             tuple((mark, loop, frozenset(states)) for (mark, loop), states in self.left_at.items()),
-            tuple(self.asked),
+            tuple(self.asked) if not self.is_named else (),
             frozenset(self.statuses),
             frozenset(self.in_loop),
             self.looks_at_queue,
@@ -293,9 +293,10 @@ class Reader(Statements):
 
     # --- what is noted
 
-    def asked_of_queue(self, at: Mark) -> None:
-        """Note that the queue's name is compared with something that is known."""
+    def asked_of_queue(self, at: Mark, *, is_it: bool = False) -> None:
+        """Note that the queue's name is compared with something that is known, and whether that is its name."""
         self.asked[at] = None
+        self.is_named = self.is_named or is_it
         self.looks_at_queue = True
 
     def asked_of_status(self, number: int) -> None:

@@ -160,10 +160,10 @@ class Members(Joining):
         if index.kind == LITERAL:
             found = fields.get(str(index.literal))
             if index.is_queue and value.name != "open":
-                self.asked_of_queue(self.mark(node, room))
+                self.asked_of_queue(self.mark(node, room), is_it=found is not None)
                 return found if found is not None else literal(None)
             return found if found is not None else Value(OPAQUE, related=value.related)
-        functions = [each for each in fields.values() if each.kind == FUNCTION]
+        functions = [each for each in fields.values() if each.kind in {FUNCTION, INSTANCE}]
         if index.kind == DATA and functions:
             return Value("handlers", related=True, fields=fields, guard=("type", False, None))
         if index.related:

@@ -26,7 +26,6 @@ STEPS_MAX = 20_000
 DEPTH_MAX = 32
 """No value is handed on that often; what is goes round in a circle."""
 _BOUND = frozenset({"bind", "withBindings"})
-_THIS = "this"
 
 
 def _bounded(method: Callable[Concatenate[Values, Given], Value | None]) -> Callable[Concatenate[Values, Given], Value | None]:

@@ -15,7 +15,3 @@ class Spot:
 
     def __str__(self) -> str:
         return f"{self.path}:{self.line}:{self.column}"
-
-    def seen_from(self, other: Spot) -> str:
-        """The line, with the file where another place is in another one."""
-        return f"line {self.line}" if self.path == other.path else f"{self.path}:{self.line}"

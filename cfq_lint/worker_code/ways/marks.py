@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cfq_lint.worker_code.tree.nodes import Invoke
+from cfq_lint.worker_code.tree.nodes import Invoke, Member
 from cfq_lint.worker_code.tree.statements import Case
 
 TYPE_CHECKING = False
@@ -24,6 +24,14 @@ class Mark:
     def is_call(self) -> bool:
         """Whether it is a call."""
         return isinstance(self.node, Invoke)
+
+    @property
+    def is_catch(self) -> bool:
+        """Whether what it stands for is done with a failure there and then: a handler of `try`, or `.catch(…)`."""
+        node = self.node
+        return isinstance(node, Case) or (
+            isinstance(node, Invoke) and isinstance(node.callee, Member) and node.callee.name == "catch"
+        )
 
     @property
     def is_case(self) -> bool:

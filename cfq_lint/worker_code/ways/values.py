@@ -83,9 +83,9 @@ class Called:
     `chain` is its path, with the receivers' calls; `given` the values of its own arguments, `all_given` those of its receivers'
     calls as well. `related` says that the message is in it, `whole` that it is handed the message itself. `text` are the
     literal strings. `loops` are the loops over messages around it, `is_checked` that somebody looks at a response's status,
-    `is_lost` says that nobody waits for it. `within` are the names of the functions around it, `boxes` the lists that alone
-    bring the message in, `through` the calls that lead to it. `unfollowed` is the function of the Worker's own that it calls
-    where that was not followed.
+    `is_lost` says that nobody waits for it. `within` are the names of the functions around it that no
+    message is handed to, `boxes` the lists that alone bring the message in, `through` the calls that lead to it. `unfollowed`
+    is the function of the Worker's own that it calls where that was not followed.
     """
 
     related = False

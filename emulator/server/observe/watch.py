@@ -95,6 +95,16 @@ class Watch:
                 self.account.listeners.remove(self._hear)
             self._attach(account, None)
 
+    def go_on(self, account: Account, store: Directory) -> bool:
+        """Watch the same account through another object, which knows as much or more. Whether it does."""
+        with self._lock:
+            if self.ledger.sequence > account.sequence:
+                return False
+            self.account, self._store = account, store
+            self._tellers.clear()
+            account.listeners.append(self._hear)
+            return True
+
     def tell(self, teller: Callable[[Event, list[Step]], None]) -> None:
         """Call a function with every event from now on, and with the steps that it was for messages."""
         self._tellers.append(teller)

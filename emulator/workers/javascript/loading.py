@@ -12,7 +12,7 @@ from emulator.workers.bindings import Binding, Environment
 from emulator.workers.config import Config
 from emulator.workers.javascript.bindings import Bound, bound_of, durable_of, guarded_of, not_exported
 from emulator.workers.javascript.bundling.bundle import bundle
-from emulator.workers.javascript.bundling.evaluating import FIRST_LINE, Evaluated, evaluating
+from emulator.workers.javascript.bundling.evaluating import FIRST_LINE, Evaluated, evaluated_of, evaluating
 from emulator.workers.javascript.bundling.options import build_options
 from emulator.workers.javascript.bundling.source_map import SourceMap
 from emulator.workers.javascript.bundling.stacks import on_source
@@ -125,7 +125,8 @@ def _built(config: Config, folder: Path) -> tuple[Toolchain, str, BuildOptions, 
     date = min(config.date or tools.newest_date, tools.newest_date)
     options = options._replace(date=date)
     built = bundle(options, tools)
-    evaluated = evaluating(built.modules[0].file.read_text(encoding="utf-8"))
+    main = built.modules[0].file
+    evaluated = evaluating(main.read_text(encoding="utf-8")) if built.source_map is None else evaluated_of(main)
     return tools, date, options, built, evaluated, _mapping(built, folder)
 
 
@@ -201,8 +202,14 @@ def _start(runtime: JavaScript, workerd: Path, scripts: list[Script]) -> None:
 
 def _mapping(built: Bundle, folder: Path) -> Callable[[str], str]:
     """Puts stacks onto the lines of the source, and takes our own frames out."""
-    found = None if built.source_map is None else SourceMap(built.source_map, folder.resolve())
+    found = None if built.source_map is None else _source_map(built.source_map, folder.resolve())
     return partial(on_source, found, built.modules[0].name, FIRST_LINE)
+
+
+@lru_cache(maxsize=8)
+def _source_map(file: Path, folder: Path) -> SourceMap:
+    """The map of a bundle, read once for all tests: another bundle has another file."""
+    return SourceMap(file, folder)
 
 
 def _env(host: Host, config: Config, bound: Bound) -> Environment:

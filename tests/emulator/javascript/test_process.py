@@ -43,6 +43,15 @@ def _folders():
     return {each.name for each in Path(tempfile.gettempdir()).glob("cfq-workerd-*")}
 
 
+RESIDENT_KB_MAX = 120_000
+
+
+def _resident_kb(emu):
+    status = Path(f"/proc/{_runtime(emu)._traffic.process.pid}/status").read_text(encoding="utf-8")
+    (resident,) = [line for line in status.splitlines() if line.startswith("VmRSS")]
+    return int(resident.split()[1])
+
+
 def _runtime(emu):
     return next(each for each in emu.timeline.deliveries.runtimes if hasattr(each, "services"))
 
@@ -58,6 +67,8 @@ def test_a_hundred_tests_leave_nothing(ended, tmp_path):  # noqa: ARG001
             emu.run_until_idle()
             pids.add(_runtime(emu)._traffic.process.pid)
             assert len(_children()) <= process.IDLE_MOST + 1
+            if files:
+                assert _resident_kb(emu) < RESIDENT_KB_MAX
     assert len(pids) == 3
     process.POOL.close()
     assert _folders() == before
@@ -214,6 +225,4 @@ def test_memory_stays_small(tmp_path):
         for _ in range(10):
             emu.queue("jobs").send_batch([{"body": {"n": n}} for n in range(100)])
             emu.run_until_idle()
-        status = Path(f"/proc/{_runtime(emu)._traffic.process.pid}/status").read_text(encoding="utf-8")
-    (resident,) = [line for line in status.splitlines() if line.startswith("VmRSS")]
-    assert int(resident.split()[1]) < 120_000
+        assert _resident_kb(emu) < RESIDENT_KB_MAX

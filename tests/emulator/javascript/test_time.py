@@ -233,4 +233,4 @@ def test_one_trace_in_many_runs(javascript_workers):
             emu.run_until_idle()
             return str(emu.trace()), tuple(worker.console), tuple(str(event) for event in emu.events)
 
-    assert len({run() for _ in range(20)}) == 1
+    assert len({run() for _ in range(12)}) == 1

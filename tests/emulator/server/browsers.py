@@ -76,6 +76,12 @@ class Site:
         self.service.close()
 
 
+def axe_faults(page):
+    """What axe-core finds on a page: rules, each with the first places. It needs the page's policy lifted."""
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="accessibility is tested with axe: install the extra `browser`")
+    return [(each["id"], [node["target"] for node in each["nodes"]][:3]) for each in axe.Axe().run(page).response["violations"]]
+
+
 class Visit:
     """A page of its own, with everything that went wrong on it: what scripts threw, and what was asked of other hosts."""
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
+import sys
 
 import pytest
 from lsprotocol import types
 
-from tests.lint.editor.client import editor, with_edits
+from tests.lint.editor.client import ANSWER_SECONDS, editor, with_edits
 from tests.lint.editor.project import API, HANDLER, JOBS, LATE, write
 
 EARLY = HANDLER.replace("          message.ack();\n", "").replace(
@@ -246,3 +248,8 @@ def test_what_does_not_parse_and_what_is_large_do_not_end_it(project):
         assert ed.shown == []
 
     asked(scenario, project)
+
+
+def test_an_editor_that_goes_without_a_word_leaves_no_server_behind():
+    ended = subprocess.run([sys.executable, "-m", "cfq_lint", "server"], input=b"", capture_output=True, timeout=ANSWER_SECONDS, check=False)
+    assert (ended.returncode, ended.stderr) == (1, b"")

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from emulator.engine.clock import SECOND_US, WallClock
+from emulator.workers.javascript.bundling.evaluating import KEPT
 from emulator.workers.javascript.bundling.fingerprint import fingerprint, is_fresh
 from emulator.workers.javascript.bundling.messages import message_of
 from emulator.workers.javascript.bundling.module_rules import kind_of
@@ -86,7 +87,7 @@ def bundle(options: BuildOptions, tools: Toolchain) -> Bundle:
             f"{options.entry} exports nothing: it is in the service-worker format (addEventListener), which is not run here. "
             "Write a module: `export default { async queue(batch, env, ctx) { … } }`"
         )
-    others = sorted(file for file in folder.iterdir() if not file.name.endswith(".map"))
+    others = sorted(file for file in folder.iterdir() if not file.name.endswith((".map", KEPT)))
     main = Module(kept.main, "esModule", folder / kept.main)
     modules = [
         Module(f"./{each.name}", kind_of(options.rules, each.name) or "data", each) for each in others if each != main.file

@@ -7,10 +7,15 @@ function returns. Every other line stays where it is, so a source map still fits
 from __future__ import annotations
 
 import json
+import os
 import re
-from functools import lru_cache
+from contextlib import suppress
+from functools import cache, lru_cache
+from hashlib import blake2b
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+import msgspec
 import tree_sitter_javascript
 from tree_sitter import Language, Parser, Query, QueryCursor
 
@@ -21,6 +26,8 @@ if TYPE_CHECKING:
 
     from tree_sitter import Node
 
+KEPT = ".evaluated"
+"""How the names of files end that are kept beside a bundle."""
 FIRST_LINE = 1
 """How many lines stand before the bundle's own first."""
 SHIMS = {
@@ -83,6 +90,26 @@ def evaluating(bundle: str) -> Evaluated:
     )
     head = f"{' '.join(imports)} export default {'async ' if awaits else ''}function () {{"
     return Evaluated(f"{head}\n{body}\nreturn {{ {returned} }};\n}}\n", names, awaits)
+
+
+@lru_cache(maxsize=16)
+def evaluated_of(file: Path) -> Evaluated:
+    """The same for a bundle in a folder of ours, and kept there: to read a large one takes longer than to start workerd."""
+    kept = file.with_name(f"{file.name}.{_made_by()}{KEPT}")
+    with suppress(OSError, msgspec.DecodeError):
+        return msgspec.json.decode(kept.read_bytes(), type=Evaluated)
+    made = evaluating(file.read_text(encoding="utf-8"))
+    with suppress(OSError):
+        partial = kept.with_name(f"{os.getpid()}{KEPT}")
+        partial.write_bytes(msgspec.json.encode(made))
+        partial.replace(kept)
+    return made
+
+
+@cache
+def _made_by() -> str:
+    """What another release's differs in: the text of this module."""
+    return blake2b(Path(__file__).read_bytes(), digest_size=8).hexdigest()
 
 
 def _exported(node: Node) -> Iterator[tuple[str, str]]:

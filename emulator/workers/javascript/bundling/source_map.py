@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import re
 from bisect import bisect_right
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
     from pathlib import Path
 
 _DIGITS = {each: value for value, each in enumerate("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")}
@@ -83,7 +83,7 @@ def rows(mappings: str) -> Iterator[list[tuple[int, int, int, int]]]:
     for row in mappings.split(";"):
         here, found = 0, []
         for segment in filter(None, row.split(",")):
-            fields = list(_numbers(segment))
+            fields = _numbers(segment)
             here += fields[0]
             if len(fields) >= _WHOLE:
                 source, line, column = source + fields[1], line + fields[2], column + fields[_LINE]
@@ -93,9 +93,13 @@ def rows(mappings: str) -> Iterator[list[tuple[int, int, int, int]]]:
         yield sorted(found, key=lambda each: each[0])
 
 
-def _numbers(segment: Iterable[str]) -> Iterator[int]:
-    """The numbers of a segment: base 64 digits, five bits each, the lowest first, and the sign in the lowest of all."""
-    value = shift = 0
+@lru_cache(maxsize=16_384)
+def _numbers(segment: str) -> tuple[int, ...]:
+    """The numbers of a segment: base 64 digits, five bits each, the lowest first, and the sign in the lowest of all.
+
+    Remembered: a map is made of a few segments that come again and again.
+    """
+    numbers, value, shift = list[int](), 0, 0
     for letter in segment:
         digit = _DIGITS.get(letter)
         if digit is None:
@@ -104,7 +108,8 @@ def _numbers(segment: Iterable[str]) -> Iterator[int]:
         value |= (digit & (_MORE - 1)) << shift
         shift += _BITS
         if not digit & _MORE:
-            yield -(value >> 1) if value & 1 else value >> 1
+            numbers.append(-(value >> 1) if value & 1 else value >> 1)
             value = shift = 0
     if shift:
         raise ValueError("a number of the source map has no end")
+    return tuple(numbers)

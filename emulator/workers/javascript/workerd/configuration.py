@@ -78,7 +78,7 @@ const config :Workerd.Config = (
   v8Flags = [{", ".join(map(text, _V8_FLAGS))}],
   extensions = [(modules = [{inner}])],
   services = [
-    (name = "driver", worker = (modules = [(name = "driver.js", esModule = embed "driver.js")],
+    (name = "driver", worker = (modules = [(name = "__cfq/driver.js", esModule = embed "driver.js")],
       compatibilityDate = {text(DRIVER_DATE)}, compatibilityFlags = ["service_binding_extra_handlers"],
       bindings = [{", ".join(drives)}])),
     (name = {text(OBJECTS)}, disk = (path = {text(OBJECTS)}, writable = true)),

@@ -76,7 +76,7 @@ class Services:
         if kind == "assets":
             return asset(Path(identity), self.workers[worker].assets, request.method, request.target)
         if kind == "cache":
-            return _NOT_CACHED.get(request.method, Reply(204))
+            return self._cache(self.workers[worker], request)
         if kind == "out":
             return self._outgoing(self.workers[worker], self.workers[worker].responder, request)
         if kind == "fake":
@@ -95,6 +95,13 @@ class Services:
             return Reply(200, found, (("Content-Type", "application/json"),))
         answered = r2_wire.answer(self._host.stores.r2(identity), request.headers, request.body)
         return Reply(answered.status, answered.body, tuple(answered.headers.items()))
+
+    def _cache(self, worker: Served, request: Request) -> Reply:
+        if request.method == "PUT":
+            text = f"the cache keeps nothing, as on workers.dev, so {request.target} will be a miss"
+            worker.hear("warn", text)
+            self._host.warn(f"{worker!r}: {text}")
+        return _NOT_CACHED.get(request.method, Reply(204))
 
     # --- queues
 

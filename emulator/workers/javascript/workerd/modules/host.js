@@ -3,11 +3,11 @@ import { DurableObject, WorkerEntrypoint, WorkflowEntrypoint } from "cloudflare:
 import { ask, begun, live, say, seed, state, takeLines, textOf, whose, written } from "./clock.js";
 import { guard } from "./outside.js";
 
-const COLLECTED_TURNS = 250;  // V8 does not see what its objects hold in workerd, and would let it grow
+const COLLECTED_TURNS = 250, COLLECTED_RESETS = 8;  // V8 does not see what its objects hold in workerd, and would let it grow
 const HANDLERS = ["fetch", "queue", "scheduled", "email", "tail", "trace", "test"];
 const collect = globalThis.gc;
 globalThis.gc = undefined;
-let evaluate, current, durable, turns = 0;
+let evaluate, current, durable, turns = 0, resets = 0;
 
 /** By a fault, the process dies where the body of this message is read: Python answers nothing of it any more. */
 function doom(batch, place) {
@@ -284,6 +284,8 @@ export class Host extends WorkerEntrypoint {
       takeLines();
       live.clear();
       state.nowMs = 0;
+      current = undefined;
+      if (++resets % COLLECTED_RESETS === 0) collect();
       current = prepared(await evaluate());
     }
     const constructs = typeof current.default === "function", handlers = constructs ? current.default.prototype : current.default;
