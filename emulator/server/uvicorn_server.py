@@ -93,7 +93,7 @@ async def serve(node: Single | Node, listener: socket.socket, ready: Callable[[]
         with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):  # Windows, or not the main thread
             loop.add_signal_handler(number, stop)
     running = loop.create_task(node.run())
-    running.add_done_callback(lambda _: stop())  # by itself it ends with an error alone
+    running.add_done_callback(lambda task: None if task.cancelled() or task.exception() is None else stop())
     announced = loop.call_soon(ready)
     try:
         await server.serve(sockets=[listener])
