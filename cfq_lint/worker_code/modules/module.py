@@ -32,12 +32,13 @@ class Module:
 
     `this` is what methods are called on, None where that is not known. `set_later` are the members that objects get after they
     are made, `worker.queue = …`, by the object's name and their own.
-    `kept` is for what is found out about it and asked again.
+    `kept` is for what is found out about it and asked again, `failed` the last text after this one that does not parse.
     """
 
     def __init__(self, path: str, text: str, source: s.Source) -> None:
         self.path = path
         self.text = text
+        self.failed: str | None = None
         self.source = source
         self.base = self
         self.around: Mapping[str, Value | None] = {}
@@ -172,11 +173,17 @@ def read(path: str, text: str, before: Module | None = None) -> Module | str:
     """
     if is_minified(text):
         return "is minified, or too long to be read"
+    if before is not None and before.failed == text:
+        return "does not parse"
     try:
         source = _parsed(path, text, before)
-        return Module(path, text, source) if source is not None else "does not parse"
+        if source is not None:
+            return Module(path, text, source)
     except RecursionError:
         return TOO_DEEP
+    if before is not None:
+        before.failed = text
+    return "does not parse"
 
 
 def _parsed(path: str, text: str, before: Module | None) -> s.Source | None:

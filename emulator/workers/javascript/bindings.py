@@ -28,7 +28,7 @@ _PLAIN = (str, int, float, bool, list, dict, type(None))
 class Bound(NamedTuple):
     """Bindings as `rows` of the configuration, and the `links` to services of ours: (kind, identity).
 
-    `durable` are classes of Durable Objects, `fakes` a test's objects and `values` plain values, both by name.
+    `durable` are classes of Durable Objects, `fakes` a test's objects and `values` plain values, both by name. `names` are all.
     """
 
     rows: tuple[str, ...]
@@ -36,6 +36,7 @@ class Bound(NamedTuple):
     durable: tuple[str, ...]
     fakes: dict[str, Any]
     values: dict[str, Any]
+    names: frozenset[str]
 
 
 def bound_of(
@@ -85,7 +86,7 @@ def bound_of(
     for name in fakes:
         links.append(("fake", name))
         rows[name] = _ours(place, name, "fake")
-    return Bound(tuple(rows.values()), tuple(links), (), fakes, plain)
+    return Bound(tuple(rows.values()), tuple(links), (), fakes, plain, frozenset(rows))
 
 
 def durable_of(config: Config, configs: list[Config]) -> list[str]:

@@ -15,7 +15,7 @@ from emulator.workers.javascript.bundling.bundle import bundle
 from emulator.workers.javascript.bundling.evaluating import FIRST_LINE, Evaluated, evaluated_of, evaluating
 from emulator.workers.javascript.bundling.options import build_options
 from emulator.workers.javascript.bundling.source_map import SourceMap
-from emulator.workers.javascript.bundling.stacks import on_source
+from emulator.workers.javascript.bundling.stacks import naming_bindings, on_source
 from emulator.workers.javascript.dev_vars import read_dev_vars
 from emulator.workers.javascript.errors import SourceRefused
 from emulator.workers.javascript.toolchain import cache_folder, find
@@ -86,9 +86,10 @@ def load(
     _check_exports(loaded)
     bound = _bound(loaded, workflows)
     setup.install(host.account, config, host.claimed)
+    told = partial(naming_bindings, mapped, folder, bound[-1].names)
     worker = Worker(
         host, options.entry, config.script, _env(host, config, bound[-1]), place=len(runtime.loaded), runtime=runtime,
-        source_map=mapped, exposes_codes=config.exposes_codes, responder=fetch, fakes=bound[-1].fakes,
+        source_map=told, exposes_codes=config.exposes_codes, responder=fetch, fakes=bound[-1].fakes,
         assets=config.settings.get("assets") or {}, guarded=guarded_of(config, bound[-1].fakes),
     )  # fmt: skip
     runtime.services.workers.append(worker)

@@ -49,3 +49,15 @@ def test_what_is_written_and_thrown_is_told_on_the_lines_of_the_source(emu, tmp_
     assert any(held == text for _, text in json.loads(emu.report().to_json())["consoles"][repr(worker)])
     assert "src/index.ts:8:27" in story(emu)
     assert "Console of" in story(emu)
+
+
+def test_a_binding_that_is_not_there_is_named(emu, tmp_path, tools):  # noqa: ARG001
+    source = "export default { async queue(batch, env) {\n  if (batch.messages[0].body) await env.JOBS.nothing.at;\n  await env.NOPE?.send(1); await env.MAIL.send(1);\n} };"
+    worker = emu.worker(write(tmp_path, source, file="src/index.js", queues=consumes(max_retries=0)))
+    for body in (0, 1):
+        emu.queue("jobs").send(body)
+        emu.run_until_idle()
+    first, second = [each.error.splitlines()[0] for each in emu.deliveries]
+    assert first == "TypeError: Cannot read properties of undefined (reading 'send'): env.MAIL is not there, no binding has that name"
+    assert second == "TypeError: Cannot read properties of undefined (reading 'at')"  # JOBS is there
+    assert worker.console == []
