@@ -6,7 +6,7 @@ import re
 
 from cfq_lint.model.finding import Related
 from cfq_lint.worker_code.tree.asking import walk
-from cfq_lint.worker_code.ways.state import ACK, ACK_ALL, ACKS, INVALID
+from cfq_lint.worker_code.ways.state import ACK, ACK_ALL, ACKS, INVALID, in_order
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def span_of_given(code: Code, mark: Mark) -> tuple[int, int] | None:
 
 def order(mark: Mark) -> tuple[str, int, int]:
     """The order of places."""
-    return mark.module.path, *mark.node.at
+    return mark.order
 
 
 def stands_in(mark: Mark, around: Mark) -> bool:
@@ -103,28 +103,6 @@ def every_way(handled: Handled) -> Iterator[State]:
     """All ways, those that return first, in an order that does not depend on chance."""
     yield from in_order(handled.ended)
     yield from in_order(handled.raised)
-
-
-def in_order(states: Iterable[State]) -> list[State]:
-    """Ways in an order that does not depend on chance: sets of them have another one in every process."""
-    return sorted(states, key=_key)
-
-
-def _key(state: State) -> tuple[str, ...]:
-    marks = (
-        state.settled_at,
-        state.after,
-        state.lost,
-        state.pending,
-        state.risked,
-        state.changed,
-        state.failed and state.failed.at,
-    )
-    shown = tuple(f"{order(each)}" if each else "" for each in marks)
-    done = "".join(f"{order(each)}" for each in state.done)
-    error = f"{order(state.error[1])}" if state.error else ""
-    guards = sorted(f"{kind}{value if value in (True, False) else order(value)}" for kind, value in state.guards)
-    return (state.settled, *shown, done, error, str(guards))
 
 
 def is_plain(state: State) -> bool:

@@ -62,9 +62,20 @@ from __future__ import annotations
 from cfq_lint.facts import limits
 from cfq_lint.model.finding import Severity
 from cfq_lint.rules import signs
-from cfq_lint.rules._ways import has_failed, in_order, is_plain, line_of, once, per_queue, related, settling
+from cfq_lint.rules._ways import has_failed, is_plain, line_of, once, per_queue, related, settling
 from cfq_lint.rules.rule import CODE, SOURCE_CODE, Rule
-from cfq_lint.worker_code.ways.state import ACKS, INVALID, LAST, OF_BODY, OF_ERROR, OF_READ, OF_STATUS, RETRIES, WIDENED
+from cfq_lint.worker_code.ways.state import (
+    ACKS,
+    INVALID,
+    LAST,
+    OF_BODY,
+    OF_ERROR,
+    OF_READ,
+    OF_STATUS,
+    RETRIES,
+    WIDENED,
+    in_order,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -66,10 +66,10 @@ from __future__ import annotations
 from cfq_lint.facts import limits
 from cfq_lint.model.finding import Related, Severity
 from cfq_lint.rules import signs
-from cfq_lint.rules._ways import calls, in_order, nearest, order, per_queue, settling, stands_in, token
+from cfq_lint.rules._ways import calls, nearest, order, per_queue, settling, stands_in, token
 from cfq_lint.rules.rule import CODE, SOURCE_CODE, Rule
 from cfq_lint.worker_code.following.effects import returns_errors
-from cfq_lint.worker_code.ways.state import PERHAPS, RETRY, TELL, TIDY
+from cfq_lint.worker_code.ways.state import PERHAPS, RETRY, TELL, TIDY, in_order
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -60,9 +60,9 @@ from __future__ import annotations
 from cfq_lint.facts import limits
 from cfq_lint.model.finding import Related, Severity
 from cfq_lint.rules import signs
-from cfq_lint.rules._ways import in_order, order, per_queue, settling, token
+from cfq_lint.rules._ways import order, per_queue, settling, token
 from cfq_lint.rules.rule import CODE, SOURCE_CODE, Rule
-from cfq_lint.worker_code.ways.state import RETRIES
+from cfq_lint.worker_code.ways.state import RETRIES, in_order
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

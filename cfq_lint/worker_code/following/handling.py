@@ -63,7 +63,8 @@ class Handled:
     @property
     def doubts(self) -> tuple[Mark, ...]:
         """The places where a message was handed to what was not followed."""
-        return tuple({each.doubt: None for each in (*self.ended, *self.raised) if each.doubt is not None})
+        found = {each.doubt for each in (*self.ended, *self.raised) if each.doubt is not None}
+        return tuple(sorted(found, key=lambda mark: (mark.module.path, mark.node.at)))
 
 
 def handled(program: Program, queue: str, steps_before: int = 0) -> Handled:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from cfq_lint.worker_code.following.calls import Calls
 from cfq_lint.worker_code.tree import nodes as n
 from cfq_lint.worker_code.tree.asking import walk
-from cfq_lint.worker_code.ways.state import ACKS, READ, WIDENED, Failure, Flow, State
+from cfq_lint.worker_code.ways.state import ACKS, READ, WIDENED, Failure, Flow, State, in_order
 from cfq_lint.worker_code.ways.values import (
     ERROR,
     FLAG,
@@ -263,7 +263,7 @@ class Lists(Calls):
             if name == "then":
                 out.raised |= own.raised
                 return applied(functions[0] if functions else None, result, done, out)
-            for state in own.raised:
+            for state in in_order(own.raised):
                 _, after = applied(functions[0] if functions else None, Value(OPAQUE), {state._replace(error=None)}, out)
                 out.raised |= {each._replace(error=state.error) for each in after}
             _, done = applied(functions[0] if functions else None, Value(OPAQUE), done, out)
@@ -283,7 +283,7 @@ class Lists(Calls):
             return states
         own = Flow()
         after: set[State] = set()
-        for state in states:
+        for state in in_order(states):
             flow = Flow()
             item = value.element if value.kind == LIST else value
             assert item is not None, "a list of promises holds one"

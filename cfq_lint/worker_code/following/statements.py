@@ -20,6 +20,7 @@ from cfq_lint.worker_code.ways.state import (
     Flow,
     State,
     TooLong,
+    in_order,
     widened,
 )
 from cfq_lint.worker_code.ways.values import (
@@ -198,7 +199,7 @@ class Statements(Functions):
             part = self.statement(node.final, getattr(flow, way), room) if getattr(flow, way) else Flow()
             out.leave(part)
             setattr(out, way, getattr(out, way) | part.normal)
-        for state in flow.raised:
+        for state in in_order(flow.raised):
             part = self.statement(node.final, {self.caught(state, at)}, room)
             out.leave(part)
             out.raised |= {each._replace(error=state.error) for each in part.normal}

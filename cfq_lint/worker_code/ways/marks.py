@@ -21,6 +21,11 @@ class Mark:
         self.module = module.base
 
     @property
+    def order(self) -> tuple[str, int, int]:
+        """The order of places."""
+        return self.module.path, *self.node.at
+
+    @property
     def is_call(self) -> bool:
         """Whether it is a call."""
         return isinstance(self.node, Invoke)

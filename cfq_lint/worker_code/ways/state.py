@@ -142,6 +142,32 @@ def _forget_most(state: State) -> State:
     return State(state.settled, state.settled_at, state.done[:1], state.after, failed, error=state.error, guessed=True)
 
 
+def in_order(states: Iterable[State]) -> list[State]:
+    """Ways in an order that does not depend on chance: sets of them have another one in every process."""
+    return sorted(states, key=_key)
+
+
+def _key(state: State) -> tuple[str, ...]:
+    marks = (
+        state.settled_at,
+        state.after,
+        state.lost,
+        state.pending,
+        state.risked,
+        state.changed,
+        state.failed and state.failed.at,
+        state.failed and state.failed.caught,
+        state.noted and state.noted.at,
+        state.noted and state.noted.caught,
+        state.doubt,
+    )
+    shown = tuple(f"{each.order}" if each else "" for each in marks)
+    done = "".join(f"{each.order}" for each in state.done)
+    error = f"{state.error[1].order}" if state.error else ""
+    guards = sorted(f"{kind}{value if value in (True, False) else value.order}" for kind, value in state.guards)
+    return (state.settled, *shown, done, error, str(guards))
+
+
 class TooLong(Exception):  # noqa: N818 - it says what a handler is
     """There are more ways through a handler than are followed."""
 
