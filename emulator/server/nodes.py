@@ -106,6 +106,7 @@ class Node:
         self._journal: SharedJournal | None = _opened(url, account)
         host = host or self._journal.own_host()
         self.address = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+        self.app = self
         self._service: Service | None = None
         self._app: Application | None = None
         self._has_part = asyncio.Event()

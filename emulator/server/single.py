@@ -7,22 +7,16 @@ from typing import TYPE_CHECKING
 from emulator.server.app import create_app
 
 if TYPE_CHECKING:
-    from starlette.types import Receive, Scope, Send
-
     from emulator.server.service import Service
 
 
 class Single:
-    """ASGI, and what keeps it going."""
+    """An application, and what keeps it going."""
 
     def __init__(self, service: Service) -> None:
-        self.service, self._app = service, create_app(service, listens=True)
+        self.service, self.app = service, create_app(service, listens=True)
         self.real_time = service.time.speed == 1
-        self.prompt = self._app.prompt
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
-        await self._app(scope, receive, send)
+        self.prompt = self.app.prompt
 
     def stop(self) -> None:
         """The end was asked for."""

@@ -78,7 +78,7 @@ async def serve(node: Single | Node, listener: socket.socket, ready: Callable[[]
     }  # fmt: skip
     connections = Connections(connection_limit())
     config = uvicorn.Config(
-        node, http=partial(Protocol, prompt=node.prompt, connections=connections),  # type: ignore[arg-type] # makes one
+        node.app, http=partial(Protocol, prompt=node.prompt, connections=connections),  # type: ignore[arg-type] # makes one
         limit_concurrency=2 * connections.limit, backlog=min(_BACKLOG_MAX, connections.limit),
         timeout_graceful_shutdown=max(1, round(grace_seconds)), **options,
     )  # fmt: skip

@@ -54,9 +54,9 @@ def bindings_of(
 
         bound |= {each.binding: R2Bucket(stores().r2(each.identity)) for each in config.r2}
     if config.others:
-        from emulator.workers.python.environment import Unsupported
+        from emulator.workers.python.environment import unsupported_binding
 
-        bound |= {name: Unsupported(name, kind, "emu", warn) for name, kind in config.others.items()}
+        bound |= {name: unsupported_binding(name, kind, "emu", warn) for name, kind in config.others.items()}
     return bound
 
 

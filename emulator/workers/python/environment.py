@@ -14,13 +14,12 @@ if TYPE_CHECKING:
 
 
 class Unsupported:
-    """A binding of a kind that is not emulated: every use of it says so, also to `warn`, if that is given, the first time."""
+    """What the runtime has and is not emulated: every use of it says so, also to `warn`, if that is given, the first time."""
 
     asks_for_faults = True
 
-    def __init__(self, name: str, kind: str, owner: str = "worker", warn: Callable[[str], None] | None = None) -> None:
-        said = (f"env.{name}, a binding of {kind}", f"put an object of your own there: {owner}.env.{name} = …")
-        self.__dict__.update(_said=said, _warn=warn)
+    def __init__(self, what: str, instead: str = "", warn: Callable[[str], None] | None = None) -> None:
+        self.__dict__.update(_said=(what, instead), _warn=warn)
 
     def _refuse(self, *_given: Any, **_named: Any) -> NoReturn:
         error, warn = NotEmulated(*self.__dict__["_said"]), self.__dict__["_warn"]
@@ -38,6 +37,11 @@ class Unsupported:
 
     def __repr__(self) -> str:
         return f"<not emulated: {self.__dict__['_said'][0]}>"
+
+
+def unsupported_binding(name: str, kind: str, owner: str = "worker", warn: Callable[[str], None] | None = None) -> Unsupported:
+    """A binding of a kind that is not emulated."""
+    return Unsupported(f"env.{name}, a binding of {kind}", f"put an object of your own there: {owner}.env.{name} = …", warn)
 
 
 class WorkerEnvironment:

@@ -18,7 +18,7 @@ from contextvars import ContextVar
 from functools import partial
 from importlib.machinery import ModuleSpec, PathFinder
 from types import CodeType, ModuleType
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from emulator.engine.chance import remembered
 from emulator.workers.python.errors import NotEmulated
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _numbers = itertools.count(1)
+Adapter: TypeAlias = "Callable[[ModuleType], ModuleType]"
 
 
 def _compiled(source: bytes, path: str) -> CodeType:
@@ -45,12 +46,17 @@ def _forget(modules: dict[str, ModuleType], name: str, _gone: object) -> None:
 
 
 class Importer:
-    """Loads a Worker's modules. `stand_ins` are modules by dotted name; `roots` are the folders of the Worker's own files."""
+    """Loads a Worker's modules.
 
-    def __init__(self, roots: Sequence[Path], stand_ins: Mapping[str, ModuleType]) -> None:
+    `stand_ins` are modules by dotted name; `roots` are the folders of the Worker's own files; `adapters` make of an installed
+    package, by its name, what the Worker has of it.
+    """
+
+    def __init__(self, roots: Sequence[Path], stand_ins: Mapping[str, ModuleType], adapters: Mapping[str, Adapter]) -> None:
         self.prefix = f"_python_worker_{next(_numbers)}"
         self._given = [str(root) for root in roots]
-        self._stand_ins = stand_ins
+        self._stand_ins, self._adapters = stand_ins, adapters
+        self._adapted: dict[str, ModuleType] = {}
         self._tops = {name.partition(".")[0] for name in stand_ins}
         self._builtins = {**vars(builtins), "__import__": self._import}
         self._modules: dict[str, ModuleType] = {}
@@ -91,7 +97,8 @@ class Importer:
             builtins.__import__(name)
             return self._importlib
         if not self._is_own(top):
-            return builtins.__import__(name, names, locals, fromlist, level)
+            found = builtins.__import__(name, names, locals, fromlist, level)
+            return self._adapt(name, found, fromlist) if top in self._adapters else found
         found = self._load(f"{self.prefix}.{name}")
         return self._with_children(found, fromlist) if fromlist else self._modules[f"{self.prefix}.{top}"]
 
@@ -100,6 +107,13 @@ class Importer:
         name = importlib.util.resolve_name(name, package) if name.startswith(".") else name
         own = name.startswith(f"{self.prefix}.")
         return self._load(name) if own else self._import(name, fromlist=("__name__",))
+
+    def _adapt(self, name: str, found: ModuleType, fromlist: Any) -> ModuleType:
+        """A package that is installed, as the Worker has it; what stands in it besides is as it is."""
+        top, _, below = name.partition(".")
+        if top not in self._adapted:
+            self._adapted[top] = self._adapters[top](builtins.__import__(top))
+        return found if fromlist and below else self._adapted[top]
 
     def _stand_in(self, name: str) -> ModuleType:
         if name not in self._stand_ins:

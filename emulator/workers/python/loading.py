@@ -9,7 +9,7 @@ from emulator.core.refusals import ConfigRefused
 from emulator.engine.targets.python import NO_WAIT_FLAG
 from emulator.workers import config
 from emulator.workers.bindings import put_by_test
-from emulator.workers.python.environment import Unsupported, WorkerEnvironment
+from emulator.workers.python.environment import WorkerEnvironment, unsupported_binding
 from emulator.workers.python.javascript.convert import python_from_rpc
 from emulator.workers.python.worker import Worker
 from emulator.workers.setup import bindings_of, install, lacks_handler
@@ -88,7 +88,7 @@ def _of_config(host: Host, found: Config, main: Path, more: dict[str, Any], resp
     bound = bindings_of(found, host.queue, lambda: host.stores, host.warn)
     for name in bound.keys() - set(host.env):
         host.env.bind(name, bound[name])
-    unsupported = {name: Unsupported(name, kind) for name, kind in found.others.items()}
+    unsupported = {name: unsupported_binding(name, kind) for name, kind in found.others.items()}
     _bind_all(env, {**{name: python_from_rpc(value) for name, value in bound.items()}, **unsupported, **more})
     project, waits = found.file.absolute().parent, NO_WAIT_FLAG not in found.flags
     worker = Worker(host, main, env, project=project, classes=found.classes, waits=waits, responder=responder)

@@ -1,6 +1,6 @@
 """The modules that a Worker finds in the runtime, made anew for each Worker: `workers`, `js`, `pyodide.ffi`, `asgi`.
 
-What they lack raises NotEmulated when it is imported or touched.
+What they lack raises NotEmulated when it is imported; a global of `js`, when it is used.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from emulator.workers.python import worker_time
+from emulator.workers.python.environment import Unsupported
 from emulator.workers.python.errors import ConversionError, JsException, NotEmulated
 from emulator.workers.python.gateways import asgi, wsgi
 from emulator.workers.python.javascript import convert, js_globals
@@ -21,17 +22,18 @@ from emulator.workers.python.javascript.to_js import create_once_callable, creat
 from emulator.workers.python.worker_sys import WorkerSys, worker_os
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, MutableMapping
+    from collections.abc import Callable, Iterable, MutableMapping
     from random import Random
 
     from emulator.workers.python.console import Console
 
 
 class StandIn(ModuleType):
-    """A module of the runtime. What is not in it is not emulated."""
+    """A module of the runtime. What is not in it is not emulated; what is `lacking` is imported, and says so when used."""
 
-    def __init__(self, name: str, content: dict[str, Any]) -> None:
+    def __init__(self, name: str, content: dict[str, Any], lacking: Iterable[str] = ()) -> None:
         super().__init__(name, f"Stands for {name} of the Python Workers runtime.")
+        self.__dict__.update({each: Unsupported(f"{name}.{each}") for each in lacking})
         self.__dict__.update(content)
         self.__all__ = sorted(content)
 
@@ -112,7 +114,8 @@ def stand_ins(
             "wsgi": gateway,
         },
     )  # fmt: skip
-    js = StandIn("js", {**web_values, **js_globals.globals_of(now_us, draw), "console": console, "fetch": fetch})
+    of_js = {**web_values, **js_globals.globals_of(now_us, draw), "console": console, "fetch": fetch}
+    js = StandIn("js", of_js, js_globals.LACKING)
     http = StandIn("pyodide.http", {"FetchResponse": Response, "pyfetch": fetch})
     pyodide = StandIn("pyodide", {"ffi": ffi, "http": http})
     modules = {

@@ -19,6 +19,7 @@ from emulator.workers.python.batch import WorkerBatch
 from emulator.workers.python.console import Console
 from emulator.workers.python.entry import ARGUMENTS, HANDLERS, Entry, call_with, places
 from emulator.workers.python.errors import FetchRefused, JsException, hearing, tell
+from emulator.workers.python.http_clients import adapters
 from emulator.workers.python.importing import Importer
 from emulator.workers.python.javascript.convert import options_of
 from emulator.workers.python.javascript.http_values import Request, Response, request_of
@@ -76,7 +77,7 @@ class Worker:
             draw=self._draw,
         )
         self._closed = False
-        self._importer = Importer(_roots(main.parent, project), modules)
+        self._importer = Importer(_roots(main.parent, project), modules, adapters(self._fetch_out))
         with self._inside(None):
             self.module: ModuleType = self._importer.load_main(main)
         self._entry = Entry(self.module, modules["workers"].WorkerEntrypoint, classes=classes)

@@ -17,6 +17,7 @@ from emulator import explore
 from emulator.simulate.sweep import grid, run_all
 from tests.emulator.explore import twins
 from tests.emulator.explore.twins import charged_once
+from tests.emulator.simulation.scenarios import scenario
 
 pytest.importorskip("distributed", reason="needs the extra `cluster`")
 ROOT = Path(__file__).resolve().parents[3]
@@ -81,21 +82,8 @@ def test_a_cluster_finds_the_same_and_a_worker_that_is_lost_costs_nothing_but_ti
     assert wrong.as_dict() == explore(twins.no_guard, charged_once).as_dict()
 
 
-def test_a_sweep_runs_on_the_same_workers(cluster, tmp_path):
-    from emulator.cli.simulate import _load, _scenario
-
-    (tmp_path / "wrangler.toml").write_text(
-        'name = "w"\nmain = "a.js"\ncompatibility_date = "2026-06-01"\n'
-        '[[queues.producers]]\nqueue = "jobs"\nbinding = "JOBS"\n[[queues.consumers]]\nqueue = "jobs"\n',
-        encoding="utf-8",
-    )
-    given = {
-        "duration": "60s", "rate": "2/s", "outage": [], "failure": "5%", "dead_letter_failure": "0%", "processing": "200ms",
-        "per_message": "0s", "failure_mode": "batch", "size": "1KB", "seed": 0, "plan": "paid", "drain": False, "env": None,
-        "queue": None,
-    }  # fmt: skip
-    scenario = _scenario(str(tmp_path / "wrangler.toml"), _load(**given), given, ())
-    jobs = grid(scenario, [("max_retries", [0, 1, 2, 3])])
+def test_a_sweep_runs_on_the_same_workers(cluster):
+    jobs = grid(scenario(seconds=60, rate=2, failure=0.05), [("max_retries", [0, 1, 2, 3])])
     here = dict(run_all(jobs, None, None, 1))
     there = dict(run_all(jobs, None, None, None, cluster.address))
     assert there == here

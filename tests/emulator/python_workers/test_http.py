@@ -285,3 +285,48 @@ def test_the_flag_that_lets_a_batch_end_before_its_promises(emu, write, kind, fl
     emu.run_until_idle()
     assert (emu.fates[0].state, emu.fates[0].at.timestamp() - emu.deliveries[0].at.timestamp()) == ("acked", ends)
     assert worker.module.DONE == [1]
+
+
+CLIENTS = """
+    import {client}
+    from workers import WorkerEntrypoint
+
+    class Default(WorkerEntrypoint):
+        async def queue(self, batch):
+            for message in batch.messages:
+                answer = {call}
+                assert answer.{status} == 201, answer
+                assert answer.json() == {{"seen": message.body}}
+                message.ack()
+"""
+
+
+@pytest.mark.parametrize(("client", "call", "status"), [
+    ("httpx", 'httpx.post("https://api.example/a?b=1", json={"seen": message.body}, headers={"X-Key": "k"})', "status_code"),
+    ("httpx", 'await httpx.AsyncClient(base_url="https://api.example").post("/a?b=1", json={"seen": message.body}, headers={"X-Key": "k"})', "status_code"),
+    ("requests", 'requests.post("https://api.example/a?b=1", json={"seen": message.body}, headers={"X-Key": "k"})', "status_code"),
+    ("requests", 'requests.Session().post("https://api.example/a?b=1", json={"seen": message.body}, headers={"X-Key": "k"})', "status_code"),
+    ("urllib3", 'urllib3.PoolManager().request("POST", "https://api.example/a?b=1", json={"seen": message.body}, headers={"X-Key": "k"})', "status"),
+])  # fmt: skip
+def test_what_a_client_sends_goes_out_as_fetch_does(emu, write, client, call, status):
+    pytest.importorskip(client, reason="the Worker's own dependency")
+    source = CLIENTS.format(client=client, call=call, status=status)
+    worker = write(source, options={"fetch": lambda asked: (201, {"content-type": "application/json"}, asked.body)})
+    emu.queue("jobs").send("é")
+    emu.run_until_idle()
+    assert [delivery.error for delivery in emu.deliveries] == [None]
+    [sent] = worker.fetches
+    assert (sent.method, sent.url, sent.headers["x-key"]) == ("POST", "https://api.example/a?b=1", "k")
+
+
+def test_without_an_answer_a_client_is_refused_and_the_tests_own_is_what_it_was(emu, write):
+    import httpx
+
+    source = CLIENTS.format(client="httpx", call='httpx.get("https://api.example/")', status="status_code")
+    write(source)
+    emu.queue("jobs").send(1)
+    emu.run_until_idle()
+    assert "https://api.example/" in str(emu.deliveries[0].error)
+    assert httpx.Client is __import__("httpx").Client
+    with httpx.Client(transport=httpx.MockTransport(lambda _: httpx.Response(204))) as own:
+        assert own.get("http://x/").status_code == 204

@@ -8,7 +8,7 @@ from emulator.workers.python.errors import NotEmulated
 
 LACKING = [
     ("import workers\nworkers.import_from_javascript('x')", "workers.import_from_javascript"),
-    ("from js import WebSocketPair", "js.WebSocketPair"),
+    ("from js import WebSocketPair\nWebSocketPair.new()", "js.WebSocketPair"),
     ("import js\njs.caches.default", "js.caches"),
     ("from pyodide.ffi import JsDoubleProxy", "pyodide.ffi.JsDoubleProxy"),
     ("from pyodide.http import open_url", "pyodide.http.open_url"),

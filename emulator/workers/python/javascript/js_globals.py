@@ -22,6 +22,22 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from random import Random
 
+LACKING = (  # noqa: SIM905 - so many names are read as a text
+    "AggregateError AsyncDisposableStack Atomics BigInt Body Boolean ByteLengthQueuingStrategy Cache CacheStorage "
+    "CloseEvent Cloudflare CompressionStream CountQueuingStrategy Crypto CryptoKey CustomEvent DOMException DataView "
+    "DecompressionStream DisposableStack Error ErrorEvent EvalError Event EventSource EventTarget ExtendableEvent "
+    "FetchEvent FinalizationRegistry FixedLengthStream Float16Array Function HTMLRewriter IdentityTransformStream Intl "
+    "Iterator MessageChannel MessageEvent MessagePort Navigator PromiseRejectionEvent Proxy RangeError "
+    "ReadableByteStreamController ReadableStream ReadableStreamBYOBReader ReadableStreamBYOBRequest "
+    "ReadableStreamDefaultController ReadableStreamDefaultReader ReferenceError Reflect RegExp ScheduledEvent "
+    "ServiceWorkerGlobalScope Set SharedArrayBuffer String SubtleCrypto SuppressedError Symbol SyntaxError TailEvent "
+    "TextDecoderStream TextEncoderStream TraceEvent TransformStream TransformStreamDefaultController TypeError URIError "
+    "URLPattern WeakMap WeakRef WeakSet WebAssembly WebSocket WebSocketPair WebSocketRequestResponsePair WorkerGlobalScope "
+    "WritableStream WritableStreamDefaultController WritableStreamDefaultWriter addEventListener caches dispatchEvent "
+    "escape eval globalThis navigator origin removeEventListener reportError scheduler self unescape"
+).split()
+"""The other globals of the runtime, asked of workerd 1.20260503: a Worker can import them, and is told when it uses one."""
+
 
 class JSON(Partial):
     """`JSON.stringify` and `JSON.parse`."""
