@@ -41,10 +41,12 @@ class NoSuchMember(NotImplementedError, AttributeError):  # noqa: N818 - what is
 
 
 class FetchRefused(OSError):  # noqa: N818 - what happened to it
-    """A Worker wanted to reach the network, and the test gave no responder."""
+    """A Worker wanted to reach the network, and the test gave no responder: raised, and told, as NotEmulated is."""
 
     def __init__(self, method: str, url: str) -> None:
-        super().__init__(f"fetch refused: {method} {url}; the emulator reaches no network: give emu.worker(…, fetch=responder)")
+        text = f"fetch refused: {method} {url}; the emulator reaches no network: give emu.worker(…, fetch=responder)"
+        super().__init__(text)
+        tell(text, lacking=True)
 
 
 class JsException(Exception):  # noqa: N818 - Pyodide's name

@@ -181,8 +181,10 @@ def _error(error: Exception) -> JsException:
     if isinstance(error, sqlite3.ProgrammingError) and "binding" in text:
         text = "Wrong number of parameter bindings for SQL query."
         return JsException(f"D1_ERROR: {text}")
-    name = "_".join(getattr(error, "sqlite_errorname", "SQLITE_ERROR").split("_")[:2])
-    return JsException(f"D1_ERROR: {text}: {name}")
+    extended = getattr(error, "sqlite_errorname", "SQLITE_ERROR")
+    name = "_".join(extended.split("_")[:2])
+    more = "" if extended == name else f" (extended: {extended})"
+    return JsException(f"D1_ERROR: {text}: {name}{more}")
 
 
 def _statements(sql: str) -> list[str]:

@@ -118,7 +118,7 @@ def test_d1(told):
     found, _ = told(source, d1_databases=[{"binding": "DB", "database_name": "d", "database_id": "d"}])
     assert found == [
         True, 1, [[1, "x", None], [2, None, [9]]], [{"n": 2}, {"at": "2026-01-01 00:00:00"}],
-        "Error: D1_ERROR: UNIQUE constraint failed: t.a: SQLITE_CONSTRAINT", 2,
+        "Error: D1_ERROR: UNIQUE constraint failed: t.a: SQLITE_CONSTRAINT (extended: SQLITE_CONSTRAINT_PRIMARYKEY)", 2,
         'Error: D1_ERROR: near "SELEC": syntax error: SQLITE_ERROR',
     ]  # fmt: skip
 

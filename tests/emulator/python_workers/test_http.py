@@ -330,3 +330,21 @@ def test_without_an_answer_a_client_is_refused_and_the_tests_own_is_what_it_was(
     assert httpx.Client is __import__("httpx").Client
     with httpx.Client(transport=httpx.MockTransport(lambda _: httpx.Response(204))) as own:
         assert own.get("http://x/").status_code == 204
+
+
+def test_a_refused_fetch_is_told_where_the_workers_own_code_swallowed_it(emu, write):
+    worker = write("""
+        from workers import WorkerEntrypoint, fetch
+
+        class Default(WorkerEntrypoint):
+            async def queue(self, batch):
+                try:
+                    await fetch("https://api.example/")
+                except Exception:
+                    pass
+                batch.ackAll()
+    """)
+    emu.queue("jobs").send(1)
+    emu.run_until_idle()
+    assert "fetch refused: GET https://api.example/" in worker.console[-1].text
+    assert "fetch refused: GET https://api.example/" in str(emu.report())
