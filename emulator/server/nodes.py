@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-import time
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -18,6 +17,7 @@ import psycopg
 
 from emulator.core import events as happened
 from emulator.core.refusals import UnknownInternalError
+from emulator.engine.clock import real_seconds, wait_really
 from emulator.engine.journal import JournalUnwritable
 from emulator.engine.journal.shared import BEAT_SECONDS, SharedJournal
 from emulator.server.app import create_app
@@ -82,14 +82,14 @@ class FollowersTime(RunningTime):
 
 def _opened(url: str, account: str) -> SharedJournal:
     """The journal. A database that is just starting, as where everything starts at once, is waited for."""
-    until = time.monotonic() + _PATIENCE_SECONDS
+    until = real_seconds() + _PATIENCE_SECONDS
     while True:
         try:
             return SharedJournal(url, account)
         except JournalUnwritable:
-            if time.monotonic() > until:
+            if real_seconds() > until:
                 raise
-            time.sleep(_LOOK_SECONDS)
+            wait_really(_LOOK_SECONDS)
 
 
 class Node:

@@ -12,10 +12,10 @@ that was stored, and nobody takes the lock before that beat is older than that b
 
 from __future__ import annotations
 
-import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from emulator.engine.clock import real_seconds, wait_really
 from emulator.engine.journal import JournalUnwritable, StaleWriter
 from emulator.engine.journal.postgres import PostgresJournal
 
@@ -116,10 +116,10 @@ class SharedJournal(PostgresJournal):
     def try_to_lead(self, address: str) -> bool:
         """Lead from now on, if nobody does or if who does has not beaten for a lease. Raises JournalUnwritable."""
         values = {"account": self.account, "address": address, "sure": SURE_SECONDS, "lease": LEASE_SECONDS}
-        began = time.monotonic()
+        began = real_seconds()
         found = self._run(_LEAD, values).fetchone()
         if found is None and self._run(_OUST, values).fetchall():
-            time.sleep(_ENDING_SECONDS)
+            wait_really(_ENDING_SECONDS)
             found = self._run(_LEAD, values).fetchone()
         if found is None:
             return False
@@ -129,7 +129,7 @@ class SharedJournal(PostgresJournal):
 
     def beat(self) -> None:
         """Say that this node still leads. Raises StaleWriter where another one does, JournalUnwritable."""
-        began = time.monotonic()
+        began = real_seconds()
         if self.follows or self._run(_BEAT, self._me).rowcount != 1:
             self.leads = False
             raise self._stale()
@@ -137,7 +137,7 @@ class SharedJournal(PostgresJournal):
 
     def make_sure(self) -> None:
         """Before an answer: beat, where the last one is not fresh. Raises as `beat` does."""
-        if time.monotonic() - self._beat_at > SURE_SECONDS:
+        if real_seconds() - self._beat_at > SURE_SECONDS:
             self.beat()
         elif self.follows:
             raise self._stale()
@@ -163,7 +163,7 @@ class SharedJournal(PostgresJournal):
             raise
 
     def _told(self) -> str:
-        now = time.monotonic()
+        now = real_seconds()
         if now - self._told_at < _TELL_SECONDS:
             return ""
         self._told_at = now
