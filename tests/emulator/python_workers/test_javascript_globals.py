@@ -147,3 +147,22 @@ async def go(self):
     return run_sync(one()), js.btoa("ab"), js.atob("YWI="), js.structuredClone(to_js([1])).to_py(), js.parseInt("0x1f", 16)
 """)
     assert found == (1, "YWI=", "ab", [1], 31)
+
+
+def test_what_is_javascript_s_already_is_not_converted_and_nothing_is_asked_of_it(emu, write):
+    async def never(_outgoing):
+        await asyncio.sleep(1_000)
+
+    found, seconds = seen(emu, write, """
+async def go(self):
+    form = js.FormData.new()
+    form.append("file", js.Blob.new(["x"]), "x.txt")
+    signal = js.AbortSignal.timeout(2_500)
+    options = to_js({"method": "POST", "signal": signal}, dict_converter=js.Object.fromEntries)
+    try:
+        await js.fetch("https://example.com/", options)
+    except Exception as error:
+        return options.signal is signal, error.name, form.get("file").name
+""", fetch=never)
+    assert (found, seconds) == ((True, "TimeoutError", "x.txt"), 2.5)
+    assert "not emulated" not in str(emu.report())

@@ -81,7 +81,8 @@ class File(Blob):
     ) -> None:
         super().__init__(blob_parts, content_type, endings, **named)
         self.name = filename
-        self.last_modified = int(named.get("last_modified") or getattr(blob_parts, "last_modified", None) or 0)
+        of_a_file: int = blob_parts.last_modified if isinstance(blob_parts, File) else 0
+        self.last_modified: int = int(named.get("last_modified") or of_a_file)
 
     @property
     def lastModified(self) -> int:  # noqa: N802 - JavaScript's name

@@ -13,6 +13,7 @@ from emulator.workers.python.errors import JsException
 from emulator.workers.python.javascript.js_binary import JsBuffer
 from emulator.workers.python.javascript.js_time import JsTime
 from emulator.workers.python.javascript.js_values import JsArray, JsLiteralMap, JsNull, JsProxy
+from emulator.workers.python.runtime_names import Partial
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
@@ -108,6 +109,7 @@ def to_js(
         if not create_pyproxies:
             message = f"no conversion known for {entry!r}"
             raise TypeError(message)
-        return entry if hasattr(entry, "js_object") else create_proxy(entry)
+        is_javascript = isinstance(entry, Partial) or hasattr(entry, "js_object")
+        return entry if is_javascript else create_proxy(entry)
 
     return None if value is None else convert(value, depth)
