@@ -87,6 +87,7 @@ let findings = [], version = 0;
 
 async function lint() {
   const mine = ++version, text = lintEditor.text(), from = performance.now();
+  for (const each of [$("fix-safe"), ...$("findings").querySelectorAll("button.fix")]) each.disabled = true; // their places are of another text
   let answer;
   try {
     answer = await ask("lint", { text, path: $("file").value, plan: $("plan").value });
@@ -120,7 +121,7 @@ function shown(finding) {
   rule.onclick = () => showRule(finding.code);
   const item = element("li", { className: finding.severity }, element("span", { className: "severity", textContent: `${finding.severity} ` }), rule, where, element("p", { textContent: finding.message }));
   if (finding.fix) {
-    const fix = element("button", { type: "button", textContent: `Fix: ${finding.fix.title}${finding.fix.safe ? "" : " (may change the meaning)"}` });
+    const fix = element("button", { type: "button", className: "fix", textContent: `Fix: ${finding.fix.title}${finding.fix.safe ? "" : " (may change the meaning)"}` });
     fix.onclick = () => change([finding]);
     item.append(fix);
   }
