@@ -10,6 +10,7 @@ from typing import Any
 
 _TWINS = {"contentType": "content_type", "delaySeconds": "delay_seconds"}
 _SPELT = {twin: name for name, twin in _TWINS.items()}
+_DELAY = frozenset({"delaySeconds", "delay_seconds"})
 _ALIKE = 0.5
 """`delay` is meant as `delaySeconds`, `retries` as `max_retries`."""
 
@@ -62,8 +63,10 @@ def delay_of(call: str, options: object, given: Mapping[str, Any]) -> int | None
     if options is None:
         if not given:
             return None
-        if len(given) == 1 and "delaySeconds" in given:
-            return delay_seconds(given["delaySeconds"])
+        if len(given) == 1:
+            [(name, value)] = given.items()
+            if name in _DELAY:
+                return delay_seconds(value)
     elif not isinstance(options, Mapping):
         raise TypeError(not_retry_options(call))
     return delay_seconds(options_of(call, options, given, ["delay_seconds"]).get("delay_seconds"))
